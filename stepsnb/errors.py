@@ -1,0 +1,62 @@
+"""The one tree of exceptions; each message says where, what, and what instead."""
+
+from typing import ClassVar
+
+
+class StepsError(Exception):
+    """Base of every error a person can act on; `code` is stable and meant for scripts."""
+
+    code: ClassVar[str] = "error"
+
+
+class ConfigError(StepsError):
+    """A pipeline that cannot be loaded; the message has one `file:line:column: …` line for each problem."""
+
+    code = "config"
+
+
+class WorkspaceError(StepsError):
+    """A directory, artifact or file of a run that cannot be prepared or captured."""
+
+    code = "workspace"
+
+
+class StoreError(StepsError):
+    """A run store that cannot be opened, read or written."""
+
+    code = "store"
+
+
+class InputError(StepsError):
+    """Something the caller handed in: a job, variable, answer or run id that does not fit."""
+
+    code = "input"
+
+
+class Aborted(StepsError):
+    """A person or the kernel stopped the work, or a question that needed an answer had none."""
+
+    code = "aborted"
+
+
+class ProviderError(StepsError):
+    """A model request that failed.
+
+    `status` is the HTTP status, None when no response came. `retryable` says whether the same request may
+    succeed later, `retry_after_s` how many seconds the provider asked to wait.
+    """
+
+    code = "provider_error"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        retryable: bool = False,
+        retry_after_s: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retryable = retryable
+        self.retry_after_s = retry_after_s

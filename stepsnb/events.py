@@ -1,0 +1,288 @@
+"""The one stream of events that live views, the store and exports are all folded from.
+
+An event's `kind` is its class name in snake case. Whoever emits fills the fields of the class; the recorder
+stamps `run_id`, `seq` (from 0 within a run) and `at` (seconds since 1970, UTC) and the step's emitter `step_id`.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any, Literal
+
+import msgspec
+
+from .messages import Role
+
+Emit = Callable[["Event"], None]
+"""Where events are handed in; without a subscriber it is a no-op."""
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+class Event(msgspec.Struct, kw_only=True, omit_defaults=True, tag_field="kind", tag=_snake):
+    """What every event carries."""
+
+    run_id: str = ""
+    step_id: str = ""
+    seq: int = -1
+    at: float = 0.0
+
+    @property
+    def kind(self) -> str:
+        """The event's name, as stored and shown."""
+        return str(self.__struct_config__.tag)
+
+
+class PlanNode(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One step of the plan, for drawing it before it runs; `parent` is the index of its block or None."""
+
+    name: str
+    step_kind: str
+    parent: int | None = None
+
+
+class RunStarted(Event):
+    """A job run began. `settled` lists answers and choices made in advance, by name only."""
+
+    pipeline: str = ""
+    job: str = ""
+    forked_from: str | None = None
+    tags: dict[str, str] = {}
+    plan: list[PlanNode] = []
+
+
+class StepStarted(Event):
+    """A step began; for an agent step `agent`, `model` and the tools it was granted are filled."""
+
+    name: str = ""
+    step_kind: str = ""
+    index: int = 0
+    parent_id: str | None = None
+    coordinates: dict[str, str] = {}
+    hash: str = ""
+    attempt: int = 1
+    agent: str | None = None
+    model: str | None = None
+    tools: list[str] = []
+
+
+class StepSkipped(Event):
+    """A step did not execute: its guard said no, or its result was reused."""
+
+    name: str = ""
+    step_kind: str = ""
+    index: int = 0
+    reason: str = ""
+    reused: bool = False
+
+
+class StepFinished(Event):
+    """A step ended. `response` is an agent's last text or a task's standard output, bounded."""
+
+    name: str = ""
+    step_kind: str = ""
+    outcome: str = ""
+    reason: str | None = None
+    duration_s: float = 0.0
+    verdict: str | None = None
+    note: str | None = None
+    response: str | None = None
+    wrapped_up: bool = False
+    fallback_model: str | None = None
+
+
+class Output(Event):
+    """What a task's command printed: at most 16 KB a stream, with the true sizes."""
+
+    exit_code: int | None = None
+    stdout: str = ""
+    stderr: str = ""
+    stdout_bytes: int = 0
+    stderr_bytes: int = 0
+
+
+class Artifact(Event):
+    """A tree of files a step left behind; `path` is relative to the store's folder."""
+
+    name: str = ""
+    path: str = ""
+    digest: str = ""
+    files: list[str] = []
+    bytes: int = 0
+
+
+class MessageAdded(Event, tag="message"):
+    """A system or user message entered the history; replies and results have events of their own."""
+
+    role: Role = "user"
+    text: str = ""
+    synthetic: bool = False
+
+
+class TurnStarted(Event):
+    """A request for the next reply is about to be sent; turns count from 1 within a step."""
+
+    turn: int = 0
+    model: str = ""
+
+
+class TextDelta(Event):
+    """A piece of streamed text; seen live, never stored."""
+
+    delta: str = ""
+    turn: int = 0
+
+
+class ThinkingDelta(Event):
+    """A piece of streamed thinking; seen live, never stored."""
+
+    delta: str = ""
+    turn: int = 0
+
+
+class TextChunk(Event):
+    """Streamed text as stored while a reply is under way, so that a crash keeps it."""
+
+    text: str = ""
+    turn: int = 0
+
+
+class StoredCall(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A tool call as part of a stored reply."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class TurnFinished(Event):
+    """A whole reply. `text` None means that the provider sent none."""
+
+    turn: int = 0
+    model: str = ""
+    finish_reason: str | None = None
+    text: str | None = None
+    thinking: str = ""
+    tool_calls: list[StoredCall] = []
+
+
+class Tool(Event):
+    """One tool call: `start` (the intent), `update` (progress), `end` (the result the model saw)."""
+
+    phase: Literal["start", "update", "end"] = "start"
+    turn: int = 0
+    call_id: str = ""
+    tool: str = ""
+    args: str = ""
+    result: str = ""
+    ok: bool = True
+    repaired: bool = False
+    promoted: bool = False
+    truncated: bool = False
+    spilled_to: str | None = None
+    duration_s: float | None = None
+    denied_by: str | None = None
+
+
+class Request(Event):
+    """One HTTP request to a model. `cost_usd` is a decimal text, None when no price is known."""
+
+    turn: int = 0
+    attempt: int = 1
+    model: str = ""
+    status: int | None = None
+    error: str | None = None
+    retry_after_s: float | None = None
+    input_tokens: int = 0
+    cached_input_tokens: int = 0
+    cache_write_tokens: int = 0
+    output_tokens: int = 0
+    reasoning_tokens: int = 0
+    cost_usd: str | None = None
+    price_source: str | None = None
+    latency_s: float | None = None
+    first_token_s: float | None = None
+
+
+class ContextUsage(Event):
+    """How full the context window is, in tokens; `total` and `compact_at` None when not known."""
+
+    used: int = 0
+    total: int | None = None
+    compact_at: int | None = None
+
+
+class Question(Event):
+    """Something asked of a person: first `asked`, then `answered` or `expired`, under one `question_id`.
+
+    `source` says who answered: `given`, `widget`, `prompt`, `agent`, `mailbox` or `default`.
+    """
+
+    phase: Literal["asked", "answered", "expired"] = "asked"
+    question_id: str = ""
+    agent: str = ""
+    text: str = ""
+    options: list[str] = []
+    options_required: bool = False
+    default: str | None = None
+    expires_at: float | None = None
+    answer: str | None = None
+    source: str | None = None
+    answered_by: str | None = None
+
+
+class Nudge(Event):
+    """The model was told what it still owes."""
+
+    owed: list[str] = []
+    text: str = ""
+
+
+class RunFinished(Event):
+    """A job run ended; `error` is the message a person sees when it did not succeed."""
+
+    outcome: str = ""
+    error: str | None = None
+    duration_s: float = 0.0
+
+
+AnyEvent = (
+    RunStarted
+    | StepStarted
+    | StepSkipped
+    | StepFinished
+    | Output
+    | Artifact
+    | MessageAdded
+    | TurnStarted
+    | TextDelta
+    | ThinkingDelta
+    | TextChunk
+    | TurnFinished
+    | Tool
+    | Request
+    | ContextUsage
+    | Question
+    | Nudge
+    | RunFinished
+)
+
+LIVE_ONLY = (TextDelta, ThinkingDelta)
+"""Kinds that views see and the store never does."""
+
+DURABLE = (RunStarted, StepFinished, Question, RunFinished)
+"""Kinds that must have reached the disk before anybody acts on them, beside tool intents and results."""
+
+_decoder = msgspec.json.Decoder(AnyEvent)
+_encoder = msgspec.json.Encoder()
+
+
+def encode_event(event: Event) -> bytes:
+    """Encode an event as one line of JSON without a line end."""
+    return _encoder.encode(event)
+
+
+def decode_event(data: bytes | str) -> Any:
+    """Decode what `encode_event` made; raises `msgspec.DecodeError` on anything else."""
+    return _decoder.decode(data)

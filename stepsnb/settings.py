@@ -1,0 +1,92 @@
+"""Every constant of the product in one place, each with the rule it comes from.
+
+Seconds unless the name says otherwise. Source of the values: the project's table of numbers, which lists
+those of the reference documents beside our own.
+"""
+
+from typing import Final
+
+MAX_TURNS: Final = 30
+"""Turns of a hosted agent when neither step nor agent says; 0 means no cap."""
+
+STEP_TIMEOUT_S: Final = 30 * 60.0
+"""Wall-clock time of an agent step when unset; `"0"` means none."""
+
+INLINE_OUTPUT_BYTES: Final = 32_000
+"""Tool output over this goes to a file, and a pointer takes its place."""
+
+SPILL_POINTER_BYTES: Final = 4_000
+"""The whole pointer message stays under this, so that it survives compaction."""
+
+SPILL_CEILING_BYTES: Final = 10_000_000
+"""No more than this of one tool output is kept in a file."""
+
+READ_FILE_BYTES: Final = 100_000
+"""What `read_file` returns in one call; the rest is paged."""
+
+SEARCH_CONTENT_BYTES: Final = 28 * 1024
+"""Budget of `search_files` content matches, so that a result never spills."""
+
+SEARCH_HEAD_LIMIT: Final = 50
+SEARCH_HEAD_LIMIT_MAX: Final = 200
+SEARCH_LINE_BYTES: Final = 500
+SEARCH_FILE_BYTES: Final = 2_000_000
+SEARCH_SKIPPED_DIRS: Final = frozenset({".git", "node_modules", "vendor"})
+
+LIST_DIR_ENTRIES: Final = 1_000
+"""Entries of one `list_dir` result; `total` says how many there are."""
+
+TASK_OUTPUT_BYTES: Final = 16 * 1024
+"""Of each of a task's output streams in the record; the true size is kept beside it."""
+
+KILL_GRACE_S: Final = 2.0
+"""From SIGTERM to SIGKILL, for a whole process group."""
+
+STOP_PROMPT_S: Final = 3.0
+"""The prompt is back this soon after Stop."""
+
+MAX_NUDGES: Final = 5
+"""How often unmet obligations are put to the model again."""
+
+MAX_FORCED_CALLS_IGNORED: Final = 5
+"""Replies in a row that ignore a forced tool call before the step fails."""
+
+MAX_QUESTIONS: Final = 3
+"""`ask_user` calls of one step."""
+
+QUESTION_WAIT_S: Final = 5 * 60.0
+"""How long a person is waited on when the grant sets no `timeout`."""
+
+FLUSH_S: Final = 0.08
+"""Live view: deltas are sent in batches this far apart."""
+
+TEXT_CHUNK_S: Final = 0.25
+TEXT_CHUNK_BYTES: Final = 4 * 1024
+"""Streamed text is stored in chunks this long or this large, and once whole at the turn's end."""
+
+HANDSHAKE_PING_S: Final = 0.1
+HANDSHAKE_MAX_S: Final = 2.0
+"""A front end proves within this time that it can talk back while a cell runs."""
+
+TOOL_RESULT_RECORD_BYTES: Final = 32_000
+"""`tool_calls.result` keeps what the model saw, at most this much."""
+
+TRAJECTORY_ARGUMENT_BYTES: Final = 2_048
+TRANSCRIPT_RESULT_BYTES: Final = 4_096
+
+CONTEXT_WINDOW_ASSUMED: Final = 128_000
+"""Window of a model that nobody knows the window of."""
+
+COMPACTION_SHARE: Final = 0.8
+"""A pipeline step's conversation is compacted at this share of the window."""
+
+MODEL_NAME_CHARACTERS: Final = 200
+
+TOOL_RUN_S: Final = 120.0
+"""Run clock of a tool call in our own executor."""
+
+LLM_RUN_S: Final = 540.0
+"""Run clock of one model request."""
+
+STATIC_RESULT_BYTES: Final = 200_000
+"""A saved cell's static result stays under this."""

@@ -1,0 +1,20 @@
+"""Fixtures every test may use."""
+
+import socket
+
+import pytest
+
+_LOOPBACK = {"127.0.0.1", "::1", "localhost", ""}
+
+
+@pytest.fixture(autouse=True)
+def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse connections that would leave this machine; unix sockets stay allowed."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: object) -> None:
+        if isinstance(address, tuple) and address[0] not in _LOOPBACK and not str(address[0]).startswith("127."):
+            raise RuntimeError(f"a test tried to reach {address!r}; only loopback is allowed")
+        connect(self, address)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
