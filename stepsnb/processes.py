@@ -38,7 +38,7 @@ async def _read_bounded(stream: asyncio.StreamReader, max_bytes: int) -> tuple[b
     return bytes(kept), total
 
 
-def _signal_group(pid: int, number: signal.Signals) -> bool:
+def _signal_group(pid: int, number: int) -> bool:
     """Signal every process of the group; False when none is left."""
     try:
         os.killpg(pid, number)
@@ -56,7 +56,7 @@ async def end_group(pid: int, grace_s: float = KILL_GRACE_S) -> None:
     deadline = asyncio.get_running_loop().time() + grace_s
     while asyncio.get_running_loop().time() < deadline:
         await asyncio.sleep(0.02)
-        if not _signal_group(pid, signal.Signals(0)):
+        if not _signal_group(pid, 0):
             return
     _signal_group(pid, signal.SIGKILL)
 

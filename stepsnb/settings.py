@@ -90,3 +90,26 @@ LLM_RUN_S: Final = 540.0
 
 STATIC_RESULT_BYTES: Final = 200_000
 """A saved cell's static result stays under this."""
+
+LOCAL_READY_S: Final = 120.0
+"""How long a local model's server has to load its weights."""
+
+WEIGHTS_NOTE_S: Final = 2.0
+"""A line about the progress of a weights download this often."""
+
+VIEW_TEXT_CHARACTERS: Final = 60_000
+"""What a view keeps of one text: a reply, its thinking, a message."""
+
+VIEW_RESULT_CHARACTERS: Final = 16_000
+"""What a view keeps of one tool result or output stream."""
+
+VIEW_ARGUMENT_CHARACTERS: Final = 4_000
+VIEW_CHARACTERS: Final = 4_000_000
+"""Once a view holds this much foreign text, it keeps only `VIEW_BRIEF_CHARACTERS` of each that follows."""
+
+VIEW_BRIEF_CHARACTERS: Final = 500
+VIEW_ITEMS: Final = 10_000
+"""Entries of all transcripts in a view; what follows is only counted."""
+
+STATIC_TEXT_CHARACTERS: Final = 40_000
+"""The plain twin of a saved cell's result stays under this."""
