@@ -1,3 +1,99 @@
-"""stepsnb: run LLM agents from notebooks. Everything is imported on first use, so that importing this stays light."""
+"""stepsnb: run LLM agents from notebooks.
+
+Everything is imported on first use, so that `import stepsnb` and `%load_ext stepsnb` stay light.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from .api import (
+        LoadedPipeline,
+        OpenRun,
+        Run,
+        RunHandle,
+        copy,
+        cost,
+        load,
+        questions,
+        requests,
+        runs,
+        sql,
+        steps,
+        tool_calls,
+        transcript,
+        turns,
+    )
+    from .errors import StepsError
+    from .outcome import Outcome
+    from .store import Store
+
+_HOMES = {
+    "LoadedPipeline": "api",
+    "OpenRun": "api",
+    "Outcome": "outcome",
+    "Run": "api",
+    "RunHandle": "api",
+    "StepsError": "errors",
+    "Store": "store",
+    "copy": "api",
+    "cost": "api",
+    "load": "api",
+    "questions": "api",
+    "requests": "api",
+    "runs": "api",
+    "sql": "api",
+    "steps": "api",
+    "tool_calls": "api",
+    "transcript": "api",
+    "turns": "api",
+}
+
+__all__ = [
+    "LoadedPipeline",
+    "OpenRun",
+    "Outcome",
+    "Run",
+    "RunHandle",
+    "StepsError",
+    "Store",
+    "copy",
+    "cost",
+    "load",
+    "questions",
+    "requests",
+    "runs",
+    "sql",
+    "steps",
+    "tool_calls",
+    "transcript",
+    "turns",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module `stepsnb` has no attribute `{name}`")
+    value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Register the magics; what `%load_ext stepsnb` calls."""
+    from .notebook.extension import load_ipython_extension as register
+
+    register(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """Take the magics out again."""
+    from .notebook.extension import unload_ipython_extension as unregister
+
+    unregister(shell)

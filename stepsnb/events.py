@@ -239,6 +239,12 @@ class Nudge(Event):
     text: str = ""
 
 
+class Note(Event):
+    """Something worth saying that is not part of the conversation, such as the progress of a download."""
+
+    text: str = ""
+
+
 class RunFinished(Event):
     """A job run ended; `error` is the message a person sees when it did not succeed."""
 
@@ -265,6 +271,7 @@ AnyEvent = (
     | ContextUsage
     | Question
     | Nudge
+    | Note
     | RunFinished
 )
 

@@ -45,3 +45,11 @@ def user(text: str) -> Message:
 def tool_result(call: ToolCall, text: str) -> Message:
     """Build the one result a tool call gets."""
     return Message(role="tool", content=text, tool_call_id=call.id, name=call.name)
+
+
+def cut_utf8(text: str, max_bytes: int) -> str:
+    """Cut `text` to at most `max_bytes` of UTF-8 without splitting a character."""
+    if len(text) * 4 <= max_bytes:
+        return text
+    raw = text.encode("utf-8", "surrogatepass")
+    return text if len(raw) <= max_bytes else raw[:max_bytes].decode("utf-8", "ignore")

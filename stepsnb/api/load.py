@@ -1,0 +1,132 @@
+"""Loads pipelines and starts their runs."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Unpack
+
+from ..config import Pipeline, load_file, load_text
+from ..engine import engine
+from ..errors import InputError
+from ..people import GivenAnswers, Ladder
+from ..plan import build_plan
+from ..run import JobRun, Recorder, RunSetup, new_run_id
+from ..run.context import RunContext
+from ..store import open_spool
+from ..workspace import ArtifactTree, RunWorkspace, gather_files
+from .options import Functions, RunOptions, RunPlace, callers_functions, secrets_of
+from .run import CellAsker, OpenRun, Run, RunHandle, Watchers
+
+_YAML_SUFFIXES = (".yml", ".yaml")
+
+
+def load(
+    path_or_text: str | os.PathLike[str],
+    *,
+    vars: Mapping[str, object] | None = None,
+    functions: Functions | None = None,
+    name: str = "<text>",
+) -> "LoadedPipeline":
+    """Load a pipeline from a file or from its YAML text.
+
+    A one-line string that ends in `.yml` or `.yaml` is a path, anything else text; relative paths inside a
+    pipeline start at its file's folder, or at the current one for a text. `name` stands for the text in messages.
+
+    Raises: ConfigError listing every problem as `file:line:column: …`.
+    """
+    is_path = isinstance(path_or_text, os.PathLike) or (
+        "\n" not in path_or_text and path_or_text.strip().endswith(_YAML_SUFFIXES)
+    )
+    if is_path:
+        return LoadedPipeline(Path(path_or_text), None, name, vars or {}, functions)
+    return LoadedPipeline(None, str(path_or_text), name, vars or {}, functions)
+
+
+class LoadedPipeline:
+    """A pipeline that has been read and checked; runs of it are independent of each other."""
+
+    def __init__(
+        self,
+        path: Path | None,
+        text: str | None,
+        name: str,
+        variables: Mapping[str, object],
+        functions: Functions | None,
+    ) -> None:
+        self._path = path
+        self._text = text
+        self._name = name
+        self._variables = dict(variables)
+        self._functions = functions
+        self.pipeline = self._read(self._variables)
+
+    @property
+    def jobs(self) -> list[str]:
+        """Names of its jobs, in order."""
+        return [job.name for job in self.pipeline.jobs]
+
+    def run(self, job: str | None = None, **options: Unpack[RunOptions]) -> Run:
+        """Run a job (the only one when not named) to its end and return the run, whatever its outcome.
+
+        Works in scripts, notebook cells and inside another running loop. Options: see `RunOptions`.
+
+        Raises: InputError for an unknown job, missing variable or bad option; StoreError when the store fails.
+        """
+        return self.start(job, **options).result()
+
+    def start(self, job: str | None = None, **options: Unpack[RunOptions]) -> RunHandle:
+        """Start a job and return at once; await the handle for the `Run`, or `cancel()` it."""
+        place = RunPlace(options)
+        watchers, asker = Watchers(), CellAsker()
+        watchers.current, asker.current = options.get("on_event"), options.get("asker")
+        run, _ = self._build(job, options, place, watchers, asker)
+        return RunHandle(run.run_id, engine().start(run.run_all()), place)
+
+    def open(self, job: str | None = None, *, after: OpenRun | None = None, **options: Unpack[RunOptions]) -> OpenRun:
+        """Open a run that goes on cell by cell; `after` hands on the artifacts of a run that has ended."""
+        place = RunPlace(options)
+        watchers, asker = Watchers(), CellAsker()
+        run, pipeline = self._build(job, options, place, watchers, asker, after)
+        return OpenRun(run, pipeline, place, watchers, asker)
+
+    def _read(self, variables: Mapping[str, object]) -> Pipeline:
+        if self._path is not None:
+            return load_file(self._path, variables=variables)
+        return load_text(self._text or "", file=self._name, base_dir=Path.cwd(), variables=variables)
+
+    def _build(
+        self,
+        job: str | None,
+        options: RunOptions,
+        place: RunPlace,
+        watchers: Watchers,
+        asker: CellAsker,
+        after: OpenRun | None = None,
+    ) -> tuple[JobRun, Pipeline]:
+        unknown = set(options) - set(RunOptions.__annotations__)
+        if unknown:
+            raise InputError(f"unknown option `{min(unknown)}`; there are: {', '.join(RunOptions.__annotations__)}")
+        variables = options.get("vars")
+        pipeline = self._read({**self._variables, **variables}) if variables else self.pipeline
+        plan = build_plan(pipeline, job)
+        run_id = new_run_id()
+        workspace = RunWorkspace(place.root, run_id)
+        files = options.get("files")
+        artifacts: list[ArtifactTree] = [] if after is None else list(after.run.artifacts)
+        if files:
+            artifacts.append(gather_files([Path(f) for f in files], base_dir=Path.cwd(), workspace=workspace))
+        recorder = Recorder(
+            run_id,
+            sink=open_spool(place.root) if place.is_kept else None,
+            watchers=[watchers],
+            secrets=secrets_of(pipeline),
+        )
+        context = RunContext(
+            pipeline=pipeline,
+            workspace=workspace,
+            recorder=recorder,
+            ladder=Ladder(GivenAnswers.from_value(options.get("answers")), asker),
+            functions=options.get("functions") or self._functions or callers_functions(),
+        )
+        setup = RunSetup(tuple(artifacts), None if after is None else after.run_id)
+        return JobRun(plan, context, setup), pipeline

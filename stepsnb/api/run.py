@@ -1,0 +1,302 @@
+"""Runs as callers hold them: finished, under way, or open between two cells."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Generator
+from contextlib import suppress
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..config import Pipeline, load_steps
+from ..engine import EngineTask, engine
+from ..errors import InputError
+from ..events import Artifact, Emit, Event, RunStarted, StepFinished, StepSkipped, StepStarted
+from ..outcome import Outcome
+from ..people import Asker
+from ..run import JobRun, RunResult, StepResult, total_cost_usd, total_usage
+from ..settings import STOP_PROMPT_S
+from ..usage import Usage
+from .options import RunPlace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_TOLD_AGAIN = (RunStarted, StepStarted, StepSkipped, StepFinished, Artifact)
+
+
+class Run:
+    """A run and what it left behind. An open run (between two cells) has outcome None."""
+
+    def __init__(self, result: RunResult, place: RunPlace) -> None:
+        self._result = result
+        self._place = place  # keeps the files of a run that is not stored alive
+
+    @property
+    def run_id(self) -> str:
+        """The id the run is stored under."""
+        return self._result.run_id
+
+    @property
+    def job(self) -> str:
+        """Name of the job."""
+        return self._result.job
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How it ended; None while it is open."""
+        return self._result.outcome
+
+    @property
+    def error(self) -> str | None:
+        """Why it did not succeed, in one message."""
+        return self._result.error
+
+    @property
+    def steps(self) -> tuple[StepResult, ...]:
+        """The steps that ran, in order."""
+        return self._result.steps
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Everything that happened, in order, without the streamed deltas."""
+        return self._result.events
+
+    @property
+    def text(self) -> str | None:
+        """The last text of the last agent step, or the output of the last task when no agent ran."""
+        texts = [step for step in self.steps if step.text is not None]
+        agents = [step for step in texts if step.kind == "agent"]
+        return (agents or texts or [StepResult("", "", "", Outcome.SKIPPED)])[-1].text
+
+    @property
+    def verdict(self) -> str | None:
+        """The last verdict a step gave."""
+        return next((step.verdict for step in reversed(self.steps) if step.verdict), None)
+
+    @property
+    def note(self) -> str | None:
+        """The note that came with the last verdict."""
+        return next((step.note for step in reversed(self.steps) if step.note), None)
+
+    @property
+    def data(self) -> object:
+        """Typed output of the last agent step; None where no step declares one."""
+        return None
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """Every file of every artifact: `artifact/path` -> where it is kept. Copy it; do not write there."""
+        return {
+            f"{event.name}/{name}": self._result.artifacts[event.name] / name
+            for event in self.events
+            if isinstance(event, Artifact)
+            for name in event.files
+        }
+
+    @property
+    def tokens(self) -> Usage:
+        """Tokens of all requests, in disjoint classes."""
+        return total_usage(self.events)
+
+    @property
+    def cost(self) -> Decimal | None:
+        """US dollars of all requests; None when the price of any model is unknown."""
+        return total_cost_usd(self.events)
+
+    def df(self) -> "pd.DataFrame":
+        """One row a step: step_id, name, kind, outcome, reason, verdict, note, text (all strings)."""
+        import pandas as pd
+
+        columns = ["step_id", "name", "kind", "outcome", "reason", "verdict", "note", "text"]
+        rows = [[getattr(step, name) for name in columns] for step in self.steps]
+        return pd.DataFrame(rows, columns=columns, dtype="string")
+
+    def to_json(self) -> dict[str, object]:
+        """What `run --json` prints; the keys are an interface others rely on."""
+        tokens, cost = self.tokens, self.cost
+        return {
+            "run_id": self.run_id,
+            "job": self.job,
+            "outcome": self.outcome,
+            "steps": [
+                {
+                    "name": step.name,
+                    "kind": step.kind,
+                    "outcome": step.outcome,
+                    "verdict": step.verdict,
+                    "note": step.note,
+                    "response": step.text,
+                    "reason": step.reason,
+                }
+                for step in self.steps
+            ],
+            "tokens": {
+                "input": tokens.input_tokens,
+                "cached_input": tokens.cached_input_tokens,
+                "cache_write": tokens.cache_write_tokens,
+                "output": tokens.output_tokens,
+            },
+            "cost_usd": None if cost is None else float(cost),
+            "error": self.error,
+        }
+
+    def __repr__(self) -> str:
+        return f"<Run {self.run_id} of job {self.job}: {self.outcome or 'open'}, {len(self.steps)} steps>"
+
+    def _repr_html_(self) -> str:
+        from ..view import Fold, render_html
+
+        fold = Fold()
+        for event in self.events:
+            fold.apply(event)
+        return render_html(fold.state)
+
+
+class RunHandle:
+    """A run, or a part of one, that is under way on the engine. Await it, or wait for it from sync code."""
+
+    def __init__(self, run_id: str, task: EngineTask[RunResult], place: RunPlace) -> None:
+        self.run_id = run_id
+        self._task = task
+        self._place = place
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether it has ended, its cleanup included."""
+        return self._task.is_settled
+
+    def cancel(self) -> None:
+        """Stop it, from any thread: the run ends as aborted once it has cleaned up."""
+        self._task.cancel()
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Block until it has settled; False when `timeout_s` passed first."""
+        return self._task.wait(timeout_s)
+
+    def result(self) -> Run:
+        """Block until it has ended and return the run; an interrupt stops the run first."""
+        try:
+            return Run(self._task.result(), self._place)
+        except KeyboardInterrupt:
+            self.cancel()
+            self.wait(STOP_PROMPT_S)
+            raise
+
+    def __await__(self) -> Generator[Any, None, Run]:
+        return self._wait().__await__()
+
+    async def _wait(self) -> Run:
+        try:
+            return Run(await self._task, self._place)
+        except asyncio.CancelledError:
+            self.cancel()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(STOP_PROMPT_S):
+                    await self._task
+            raise
+
+
+class CellAsker:
+    """The `Asker` of whichever cell of an open run is running."""
+
+    def __init__(self) -> None:
+        self.current: Asker | None = None
+
+    async def ask(self, question: Any) -> Any:
+        """Pass the question on; None when the running cell cannot ask anybody."""
+        return None if self.current is None else await self.current.ask(question)
+
+
+class OpenRun:
+    """A run that goes on from cell to cell; each part of it is a `RunHandle` of its own."""
+
+    def __init__(
+        self, run: JobRun, pipeline: Pipeline, place: RunPlace, watchers: "Watchers", asker: CellAsker
+    ) -> None:
+        self._run = run
+        self._pipeline = pipeline
+        self._place = place
+        self._watchers = watchers
+        self._asker = asker
+        self._current: RunHandle | None = None
+
+    @property
+    def run_id(self) -> str:
+        """The run's id."""
+        return self._run.run_id
+
+    @property
+    def remaining(self) -> list[str]:
+        """Names of the steps the plan has left."""
+        return self._run.remaining
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the run has ended."""
+        return self._run.is_finished
+
+    @property
+    def run(self) -> JobRun:
+        """The run underneath, for going on from its artifacts."""
+        return self._run
+
+    def next(self, *, asker: Asker | None = None, on_event: Emit | None = None) -> RunHandle:
+        """Run the plan's next step."""
+        return self._start(self._run.run_next, asker, on_event)
+
+    def step(self, name: str, *, asker: Asker | None = None, on_event: Emit | None = None) -> RunHandle:
+        """Run up to and including the step called `name`."""
+        return self._start(lambda: self._run.run_named(name), asker, on_event)
+
+    def run_steps(
+        self,
+        text: str,
+        *,
+        vars: Any = None,
+        file: str = "<cell>",
+        asker: Asker | None = None,
+        on_event: Emit | None = None,
+    ) -> RunHandle:
+        """Run a YAML list of steps with this run's artifacts; raises ConfigError where the list is wrong."""
+        steps = load_steps(text, pipeline=self._pipeline, job=None, file=file, variables=vars)
+        return self._start(lambda: self._run.run_steps(steps), asker, on_event)
+
+    def finish(self, *, asker: Asker | None = None, on_event: Emit | None = None) -> RunHandle:
+        """End the run where it stands; its job's asserts are judged now."""
+        return self._start(self._run.finish, asker, on_event)
+
+    def _start(
+        self,
+        work: Callable[[], Coroutine[Any, Any, RunResult]],
+        asker: Asker | None,
+        on_event: Emit | None,
+    ) -> RunHandle:
+        if self._current is not None and not self._current.is_settled:
+            raise InputError(f"run {self.run_id} is still running a step; wait for it or stop it first")
+
+        async def part() -> RunResult:
+            self._asker.current = asker
+            if on_event is not None:
+                for event in self._run.result().events:
+                    if isinstance(event, _TOLD_AGAIN):
+                        on_event(event)
+            self._watchers.current = on_event
+            try:
+                return await work()
+            finally:
+                self._watchers.current = None
+                self._asker.current = None
+
+        self._current = RunHandle(self.run_id, engine().start(part()), self._place)
+        return self._current
+
+
+class Watchers:
+    """Passes events to whoever watches at the moment."""
+
+    def __init__(self) -> None:
+        self.current: Emit | None = None
+
+    def __call__(self, event: Event) -> None:
+        if self.current is not None:
+            self.current(event)

@@ -1,0 +1,82 @@
+"""Who answers a question: an answer given in advance, a person here, the default, or nobody."""
+
+import asyncio
+import time
+
+from ..errors import Aborted
+from ..events import Emit, Question
+from ..settings import QUESTION_WAIT_S
+from ..tools import AskReply, AskRequest
+from .given import GivenAnswers
+from .questions import Answer, Asker, PendingQuestion
+
+
+def _clock_words(seconds: float) -> str:
+    whole = round(seconds)
+    if whole >= 60 and whole % 60 == 0:
+        return f"{whole // 60}m"
+    return f"{whole}s" if whole >= 1 else f"{seconds:g}s"
+
+
+def how_to_answer(text: str) -> str:
+    """Say how a question nobody answered is answered next time."""
+    part = " ".join(text.split())[:40].rstrip("?!. ")
+    return f"answer it in advance with `--answer '{part}=…'` (in Python `answers=`), or give the grant a `default:`"
+
+
+class Ladder:
+    """Asks the rungs in order; the question's row is written before any of them is tried."""
+
+    def __init__(self, given: GivenAnswers, asker: Asker | None) -> None:
+        self._given = given
+        self._asker = asker
+
+    async def ask(self, request: AskRequest, *, question_id: str, agent: str, emit: Emit) -> AskReply:
+        """Answer `request`, or use its default.
+
+        Raises: Aborted when nobody answered and there is no default; InputError when a list of answers ran out.
+        """
+        wait_s = QUESTION_WAIT_S if request.timeout_s is None else request.timeout_s
+        question = PendingQuestion(
+            question_id=question_id,
+            agent=agent,
+            text=request.text,
+            options=request.options,
+            options_required=request.options_required,
+            default=request.default,
+            timeout_s=wait_s,
+        )
+
+        def record(phase: str, **fields: object) -> None:
+            emit(
+                Question(
+                    phase=phase,  # type: ignore[arg-type]  # one of the literal's three values
+                    question_id=question_id,
+                    agent=agent,
+                    text=request.text,
+                    options=list(request.options),
+                    options_required=request.options_required,
+                    default=request.default,
+                    **fields,  # type: ignore[arg-type]  # fields of Question by name
+                )
+            )
+
+        record("asked", expires_at=time.time() + wait_s if wait_s else None)
+        text = self._given.find(request.text)
+        answer = None if text is None else Answer(text, "given")
+        nobody = "nobody is here to answer"
+        if answer is None and self._asker is not None:
+            try:
+                async with asyncio.timeout(wait_s or None):
+                    answer = await self._asker.ask(question)
+            except TimeoutError:
+                nobody = f"nobody answered within {_clock_words(wait_s)}"
+        if answer is not None:
+            record("answered", answer=answer.text, source=answer.source, answered_by=answer.answered_by)
+            return AskReply(answered=True, answer=answer.text, source=answer.source, note=None)
+        if request.default is not None:
+            record("answered", answer=request.default, source="default")
+            note = f"{nobody}; the declared default was used"
+            return AskReply(answered=False, answer=request.default, source="default", note=note)
+        record("expired")
+        raise Aborted(f"agent `{agent}` asked `{request.text}` and {nobody}; {how_to_answer(request.text)}")

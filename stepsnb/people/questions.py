@@ -1,0 +1,33 @@
+"""What is asked, what comes back, and the role of whoever can ask a person."""
+
+from typing import Protocol
+
+import msgspec
+
+
+class PendingQuestion(msgspec.Struct, frozen=True, kw_only=True):
+    """A question on its way to somebody; `timeout_s` is how long a person is waited on."""
+
+    question_id: str
+    agent: str
+    text: str
+    options: tuple[str, ...] = ()
+    options_required: bool = False
+    default: str | None = None
+    timeout_s: float
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """An answer and where it came from: `given`, `widget`, `prompt`, `agent`, `mailbox` or `default`."""
+
+    text: str
+    source: str
+    answered_by: str | None = None
+
+
+class Asker(Protocol):
+    """Whoever can put a question to a person: the live view, a prompt, a terminal."""
+
+    async def ask(self, question: PendingQuestion) -> Answer | None:
+        """Wait for a person's answer on the engine's loop; None when nobody can be asked here."""
+        ...

@@ -1,0 +1,18 @@
+"""Executes a plan: steps, artifacts, outcomes, asserts; one event stream of what happened."""
+
+from .ids import new_run_id
+from .job import JobRun, RunSetup
+from .recorder import Recorder, Sink
+from .results import RunResult, StepResult, total_cost_usd, total_usage
+
+__all__ = [
+    "JobRun",
+    "Recorder",
+    "RunResult",
+    "RunSetup",
+    "Sink",
+    "StepResult",
+    "new_run_id",
+    "total_cost_usd",
+    "total_usage",
+]

@@ -1,0 +1,65 @@
+"""What a step and a run came to, as handed to the caller."""
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+
+from ..events import Event, Request
+from ..outcome import Outcome
+from ..usage import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """One executed or skipped step; `text` is an agent's last text or a task's standard output."""
+
+    step_id: str
+    name: str
+    kind: str
+    outcome: Outcome
+    reason: str | None = None
+    text: str | None = None
+    verdict: str | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """A run as it stands: finished, or open between two cells.
+
+    `outcome` is None while the run is open; `artifacts` maps names to the folders that hold them.
+    """
+
+    run_id: str
+    job: str
+    outcome: Outcome | None
+    error: str | None
+    steps: tuple[StepResult, ...]
+    artifacts: dict[str, Path] = field(default_factory=dict)
+    events: tuple[Event, ...] = ()
+
+
+def total_usage(events: tuple[Event, ...]) -> Usage:
+    """Sum the tokens of every request."""
+    total = Usage()
+    for event in events:
+        if isinstance(event, Request):
+            total += Usage(
+                input_tokens=event.input_tokens,
+                cached_input_tokens=event.cached_input_tokens,
+                cache_write_tokens=event.cache_write_tokens,
+                output_tokens=event.output_tokens,
+                reasoning_tokens=event.reasoning_tokens,
+            )
+    return total
+
+
+def total_cost_usd(events: tuple[Event, ...]) -> Decimal | None:
+    """Sum the cost of every answered request, None when the price of any of them is unknown."""
+    total = Decimal(0)
+    for event in events:
+        if isinstance(event, Request) and event.error is None:
+            if event.cost_usd is None:
+                return None
+            total += Decimal(event.cost_usd)
+    return total
