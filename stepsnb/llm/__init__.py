@@ -1,0 +1,29 @@
+"""Models: where their requests go, the wire, the replies, what they cost. One client for every provider."""
+
+from .chat import Chat
+from .client import ModelClient
+from .estimate import estimate_text, estimate_tokens
+from .providers import PROVIDERS, Provider
+from .reply import Reply, RequestFailed
+from .request import Choice, Listener, ToolSpec
+from .target import Target, resolve_target
+from .transports import Script, register_script, unregister_script
+
+__all__ = [
+    "PROVIDERS",
+    "Chat",
+    "Choice",
+    "Listener",
+    "ModelClient",
+    "Provider",
+    "Reply",
+    "RequestFailed",
+    "Script",
+    "Target",
+    "ToolSpec",
+    "estimate_text",
+    "estimate_tokens",
+    "register_script",
+    "resolve_target",
+    "unregister_script",
+]

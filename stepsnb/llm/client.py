@@ -1,0 +1,75 @@
+"""The client of one model: gets it ready, opens conversations with it, knows its window."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from .chat import Chat, Mode
+from .json_mode import JsonMode
+from .native_mode import NativeMode
+from .request import ToolSpec
+from .target import Target
+
+if TYPE_CHECKING:
+    from .connection import Link
+
+Note = Callable[[str], None]
+"""Takes one line about something that takes time."""
+
+
+class ModelClient:
+    """One model at one address.
+
+    Conversations share connections with every other client of the same address on the same event loop; they are
+    kept warm when a client closes, and end with the loop.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self._link: Link | None = None
+        self._preparing = asyncio.Lock()
+
+    async def prepare(self, on_note: Note | None = None) -> None:
+        """Get the model ready for requests; calling it again costs nothing.
+
+        A model of `local/` is fetched and its server started, which `on_note` hears about. A script is read.
+        Raises: `InputError` for a script or local model that is not there, `ProviderError` when it cannot start.
+        """
+        await self._connect(on_note)
+
+    async def _connect(self, on_note: Note | None = None) -> "Link":
+        async with self._preparing:
+            if self._link is None:
+                if self.target.provider == "local":
+                    from .local import server_for
+
+                    server = await server_for(self.target.model, on_note)
+                    self.target = msgspec.structs.replace(
+                        self.target,
+                        base_url=server.base_url,
+                        model=server.model,
+                        context_window=self.target.context_window or server.context_window,
+                    )
+                from .connection import Link
+                from .transports import build_transport
+
+                self._link = Link(self.target, await build_transport(self.target))
+            return self._link
+
+    def open(self, tools: Sequence[ToolSpec]) -> Chat:
+        """Begin a conversation in which these tools are granted."""
+        mode: Mode = (JsonMode if self.target.tool_mode == "json" else NativeMode)(self.target, tools)
+        return Chat(self._connect, mode)
+
+    async def context_window(self) -> int | None:
+        """Return how many tokens the model's context holds, None when nobody says."""
+        await self._connect()
+        from .windows import find_window
+
+        return await find_window(self.target)
+
+    async def close(self) -> None:
+        """Let go of the model; its conversations end with it."""
+        self._link = None

@@ -1,0 +1,125 @@
+"""Requests to models that cannot call tools: the server holds each reply to a schema that says a call or an answer.
+
+Nothing about tools is in the request itself; the system message describes them, calls and results are told as
+plain messages, and `response_format` (OpenAI, "Structured outputs"; llama.cpp compiles it to a grammar) makes the
+form certain.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from ..messages import Message, ToolCall
+from .assembly import Assembly
+from .json_reply import AnswerStream, read_json_reply
+from .json_schema import build_schema
+from .request import Choice, Listener, ToolSpec
+from .target import Target
+from .wire import encode_json, encode_message
+
+DESCRIPTION_CHARACTERS = 300
+"""Of a tool's description in the system message: small models lose the thread in long ones."""
+
+
+class JsonMode:
+    """How a conversation is written for, and read from, a model whose replies are held to a schema."""
+
+    def __init__(self, target: Target, tools: Sequence[ToolSpec]) -> None:
+        self.tool_names: frozenset[str] = frozenset()  # none is offered natively
+        self._tools = {tool.name: tool for tool in tools}
+        self._max_tokens = target.max_tokens
+        self._instructions = describe_tools(tools) if tools else ""
+        self._tails: dict[tuple[tuple[str, ...] | None, bool, bool, bytes], bytes] = {}
+
+    def encode(self, message: Message, *, is_first: bool) -> bytes:
+        """Encode one message; the first carries, or is preceded by, what there is to say about tools."""
+        if not self._tools:
+            return encode_message(message)
+        plain = self._plain(message)
+        if not is_first:
+            return encode_message(plain)
+        if message.role == "system":
+            text = f"{message.content or ''}\n\n{self._instructions}".lstrip()
+            return encode_message(Message(role="system", content=text))
+        return encode_message(Message(role="system", content=self._instructions)) + b"," + encode_message(plain)
+
+    @staticmethod
+    def _plain(message: Message) -> Message:
+        match message.role:
+            case "tool":
+                return Message(role="user", content=f"Result of {message.name}: {message.content or ''}")
+            case "assistant" if message.tool_calls:
+                return Message(role="assistant", content="\n".join(_write_call(call) for call in message.tool_calls))
+            case "assistant":
+                answer = encode_json({"answer": message.content or ""}).decode()
+                return Message(role="assistant", content=answer)
+        return message
+
+    def tail(self, choice: Choice) -> bytes:
+        """Return the `response_format` of a choice."""
+        if not self._tools:
+            return b""
+        narrowed = encode_json(choice.arguments) if choice.arguments else b""
+        key = (choice.tools, choice.must_call, choice.may_call, narrowed)
+        if key not in self._tails:
+            schema = build_schema(self._tools, choice, self._max_tokens)
+            form = {"name": "reply", "strict": True, "schema": schema}
+            self._tails[key] = b',"response_format":' + encode_json({"type": "json_schema", "json_schema": form})
+        return self._tails[key]
+
+    def listen(self, listener: Listener | None) -> Listener | None:
+        """Return who hears the raw pieces of the reply: of its JSON only an answer is passed on."""
+        return AnswerStream(listener) if listener is not None and self._tools else listener
+
+    def read(self, assembly: Assembly) -> tuple[str | None, tuple[ToolCall, ...], str | None]:
+        """Return the answer, the call and the finish reason of a reply."""
+        text, calls = assembly.text, assembly.calls()
+        if text is None or calls or not self._tools:
+            return text, calls, assembly.finish_reason
+        return read_json_reply(text, assembly.finish_reason)
+
+
+def _write_call(call: ToolCall) -> str:
+    try:
+        arguments = msgspec.json.decode(call.arguments or "{}")
+    except msgspec.DecodeError:
+        arguments = call.arguments
+    return encode_json({"tool": call.name, "arguments": arguments}).decode()
+
+
+def describe_tools(tools: Sequence[ToolSpec]) -> str:
+    """Say in few words which tools there are and how a reply looks."""
+    lines = [
+        "Reply with one JSON object and nothing else.",
+        'To use a tool: {"tool": NAME, "arguments": {...}}',
+        'To give your final answer: {"answer": TEXT}',
+        "Tools:",
+    ]
+    lines.extend(f"- {_signature(tool)}: {_first_words(tool.description)}" for tool in tools)
+    return "\n".join(lines)
+
+
+def _signature(tool: ToolSpec) -> str:
+    required = tool.parameters.get("required", ())
+    parameters = (
+        f"{name}{'' if name in required else '?'}: {_type_name(schema)}"
+        for name, schema in tool.parameters.get("properties", {}).items()
+    )
+    return f"{tool.name}({', '.join(parameters)})"
+
+
+def _type_name(schema: Any) -> str:
+    if not isinstance(schema, dict):
+        return "any"
+    if "enum" in schema:
+        return "|".join(encode_json(value).decode() for value in schema["enum"])
+    kind = schema.get("type", "any")
+    if kind == "array":
+        return f"[{_type_name(schema.get('items'))}]"
+    return "|".join(kind) if isinstance(kind, list) else str(kind)
+
+
+def _first_words(description: str) -> str:
+    words = " ".join(description.strip().split("\n\n")[0].split())
+    return words if len(words) <= DESCRIPTION_CHARACTERS else words[:DESCRIPTION_CHARACTERS].rstrip() + " …"

@@ -1,0 +1,145 @@
+"""Where the requests of an agent go and with which settings: a pure value, found before anything is sent."""
+
+import os
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from ..errors import InputError
+from ..settings import MODEL_NAME_CHARACTERS
+from ..suggest import unknown_name
+from ..usage import Price
+from .addresses import is_http, to_base_url
+from .providers import PROVIDERS, Provider, provider_at
+
+if TYPE_CHECKING:
+    from ..config import Agent, PriceEntry, Source
+
+
+class Target(msgspec.Struct, frozen=True, kw_only=True):
+    """One model at one address, with the dials of the agent that talks to it.
+
+    `model` is the name on the wire, `label` what the user wrote. `base_url` is empty until a model of `local/` is
+    served. The key itself is never here: `api_key_env` names the variable that holds it. `price` is None when
+    the pipeline has none, and `asks_server` says whether a request that the conversation doesn't need (for the
+    size of the context window) may be sent. Relative script files are looked up in `base_dir`.
+    """
+
+    provider: str
+    model: str
+    label: str
+    base_url: str
+    api_key_env: str | None = None
+    tool_mode: Literal["native", "json"] = "native"
+    string_tool_choice: bool = False
+    stream: bool = True
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    reasoning_effort: str | None = None
+    context_window: int | None = None
+    price: Price | None = None
+    asks_server: bool = True
+    base_dir: Path = Path()
+
+
+FREE = Price(input=Decimal(0), output=Decimal(0), source="local")
+"""What models cost that run here, or that are a script."""
+
+
+def resolve_target(
+    source: "Source",
+    *,
+    agent: "Agent",
+    prices: Mapping[str, "PriceEntry"],
+    default_model: str | None,
+    base_dir: Path,
+) -> Target:
+    """Find where an agent's requests go.
+
+    `prices` is the pipeline's own table, looked up by the model as written and by its name on the wire;
+    `default_model` is the pipeline's, for a source that names none.
+
+    Raises: `InputError` for no model, an unknown provider, or a key variable that is not set.
+    """
+    where = f"agent `{agent.name}`"
+    label = source.model or default_model
+    if not label:
+        raise InputError(f"{where}: names no model; set `source.model`, or `defaults.model` for every agent")
+    if len(label) > MODEL_NAME_CHARACTERS:
+        raise InputError(f"{where}: the model's name is longer than {MODEL_NAME_CHARACTERS} characters")
+    provider, model, base_url = _locate(where, label, source.endpoint)
+    key_env = source.api_key_env or provider.key_env
+    if key_env is not None:
+        _check_key(where, provider, key_env)
+    price = FREE if provider.is_free else None
+    entry = prices.get(label) or prices.get(model)
+    if entry is not None:
+        price = Price(
+            input=entry.input, output=entry.output, cache_read=entry.cache_read, cache_write=entry.cache_write
+        )
+    return Target(
+        provider=provider.name,
+        model=model,
+        label=label,
+        base_url=base_url,
+        api_key_env=key_env,
+        tool_mode=provider.tool_mode if source.tool_mode == "auto" else source.tool_mode,
+        string_tool_choice=(
+            provider.string_tool_choice if source.string_tool_choice is None else source.string_tool_choice
+        ),
+        stream=source.stream,
+        temperature=agent.temperature,
+        top_p=agent.top_p,
+        max_tokens=agent.max_tokens if agent.max_tokens is not None else provider.default_max_tokens,
+        reasoning_effort=agent.reasoning_effort,
+        context_window=agent.context_window,
+        price=price,
+        asks_server=agent.preflight is not False,
+        base_dir=base_dir,
+    )
+
+
+def _locate(where: str, label: str, endpoint: str | None) -> tuple[Provider, str, str]:
+    """Return the provider, the model's name on the wire and the base URL."""
+    if endpoint is not None:
+        if not is_http(endpoint):
+            raise InputError(
+                f"{where}: `source.endpoint: {endpoint}` is no http address; "
+                "give a base URL such as `http://HOST:PORT/v1`"
+            )
+        return provider_at(endpoint), label, endpoint.rstrip("/")
+    prefix, slash, model = label.partition("/")
+    if not slash or not model:
+        raise InputError(
+            f"{where}: model `{label}` names no provider; write `PROVIDER/MODEL` with one of "
+            f"{', '.join(sorted(PROVIDERS))}, or set `source.endpoint`"
+        )
+    provider = PROVIDERS.get(prefix)
+    if provider is None:
+        raise InputError(
+            f"{where}: {unknown_name('provider', prefix, PROVIDERS)}; "
+            f"to send `{label}` as it is to another server, set `source.endpoint`"
+        )
+    base_url = provider.base_url or ""
+    given = os.environ.get(provider.base_url_env) if provider.base_url_env else None
+    if given:
+        base_url = to_base_url(given, base_url)
+    return provider, model, base_url
+
+
+def _check_key(where: str, provider: Provider, variable: str) -> None:
+    key = os.environ.get(variable, "").strip()
+    if not key:
+        raise InputError(
+            f"{where}: provider `{provider.name}`: {variable} is not set; set it in the environment before the kernel "
+            f'starts, or in a cell with `import os, getpass; os.environ["{variable}"] = getpass.getpass()`'
+        )
+    if not (key.isascii() and key.isprintable()):
+        raise InputError(
+            f"{where}: provider `{provider.name}`: {variable} holds a character that no key has; "
+            "set it to the key alone"
+        )

@@ -1,0 +1,104 @@
+"""A conversation as bytes on the wire, kept as a prefix that only grows.
+
+Encoding the history anew for each request costs time in proportion to its length, which is quadratic over a
+conversation; each message is encoded once instead.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+import msgspec
+
+from ..messages import Message
+from .request import ToolSpec
+
+_encode = msgspec.json.Encoder().encode
+
+
+def encode_json(value: object) -> bytes:
+    """Encode a value as JSON; a lone surrogate (half a character, as in odd file names) becomes `?`."""
+    try:
+        return _encode(value)
+    except UnicodeEncodeError:
+        return _encode(_mend(value))
+
+
+def _mend(value: object) -> object:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_mend(key): _mend(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_mend(item) for item in value]
+    return value
+
+
+def encode_message(message: Message) -> bytes:
+    """Encode one message as chat completions take it; thinking is never sent back.
+
+    A content of None goes out as null and an empty one as an empty text: what the provider said is kept.
+    """
+    wire: dict[str, object] = {"role": message.role, "content": message.content}
+    if message.role == "tool":
+        wire["tool_call_id"] = message.tool_call_id
+    elif message.tool_calls:
+        wire["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in message.tool_calls
+        ]
+    return encode_json(wire)
+
+
+def encode_tool(tool: ToolSpec) -> bytes:
+    """Encode one tool as a function that a model may call."""
+    function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return encode_json({"type": "function", "function": function})
+
+
+class Encode(Protocol):
+    """Encodes one message; the first of a history may be told from the others."""
+
+    def __call__(self, message: Message, *, is_first: bool) -> bytes: ...  # noqa: D102 - above
+
+
+class HistoryBytes:
+    """The encoded messages of one conversation.
+
+    Histories handed in may only grow between two calls of `drop`. A replaced or shortened one is noticed by its
+    length and its last known message, and encoded anew.
+    """
+
+    def __init__(self, encode: Encode) -> None:
+        self._encode = encode
+        self._bytes = bytearray()
+        self._count = 0
+        self._last: Message | None = None
+        self.call_ids: set[str] = set()
+        """Ids of the tool calls the history holds."""
+
+    def drop(self) -> None:
+        """Forget the bytes; the next request encodes the whole history."""
+        self._bytes.clear()
+        self.call_ids.clear()
+        self._count = 0
+        self._last = None
+
+    def extend_to(self, history: Sequence[Message]) -> bytearray:
+        """Encode what is new in `history`; return all of it as the elements of a JSON array, to read only."""
+        if self._count and (len(history) < self._count or history[self._count - 1] is not self._last):
+            self.drop()
+        for message in history[self._count :]:
+            encoded = self._encode(message, is_first=not self._bytes)
+            if self._bytes:
+                self._bytes += b","
+            self._bytes += encoded
+            for call in message.tool_calls:
+                self.call_ids.add(call.id)
+            self._last = message
+        self._count = len(history)
+        return self._bytes
+
+
+def join_json(items: Iterable[bytes]) -> bytes:
+    """Join encoded values into a JSON array."""
+    return b"[" + b",".join(items) + b"]"
