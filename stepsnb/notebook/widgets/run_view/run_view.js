@@ -1,0 +1,639 @@
+// The live view of one run: draws the state a kernel folds, keeps it current with patches, and sends back what a
+// person does. Everything from a model, tool or file becomes a text node; nothing is ever parsed as markup.
+
+const RETRY_ANSWER_MS = 4000; // an answer not taken by then may be given again
+const BOTTOM_PX = 32; // this close to the end, the transcript follows what is new
+
+const MARKS = {
+  pending: "·", running: "◐", waiting: "?", succeeded: "✓", failed: "✗", errored: "✗", aborted: "■", skipped: "–",
+  reused: "≡",
+};
+const BAD = ["failed", "errored", "aborted"];
+const ACTIVE = ["running", "waiting"];
+
+/** Change `state` in place as `patches` say; the twin of `apply_patches` in Python. */
+export function applyPatches(state, patches) {
+  for (const { op, path, value } of patches) {
+    const last = path[path.length - 1];
+    const target = path.slice(0, -1).reduce((found, key) => found[key], state);
+    // Several views receive the same message, so none may keep a part of it as its own.
+    if (op === "set") target[last] = structuredClone(value);
+    else if (op === "push") target[last].push(structuredClone(value));
+    else if (op === "append") target[last] += value;
+    else throw new Error(`unknown patch operation ${op}`);
+  }
+}
+
+function h(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
+/** Set the text of a node, adding to it where it only grew, so that a selection in it survives. */
+function setText(node, text) {
+  const old = node.firstChild;
+  if (old === null) node.append(text);
+  else if (text.startsWith(old.data)) text.length > old.data.length && old.appendData(text.slice(old.data.length));
+  else old.data = text;
+}
+
+function setAttribute(node, name, value) {
+  if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+}
+
+const count = (number) => number.toLocaleString("en-US");
+
+function clock(seconds) {
+  const whole = Math.max(0, Math.floor(seconds));
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const tail = String(rest).padStart(2, "0");
+  return hours ? `${hours}:${String(minutes).padStart(2, "0")}:${tail}` : `${minutes}:${tail}`;
+}
+
+function brief(seconds) {
+  if (seconds >= 60) return clock(seconds);
+  return seconds < 0.1 ? `${Math.round(seconds * 1000)}ms` : `${seconds < 9.95 ? Number(seconds.toFixed(1)) : Math.round(seconds)}s`;
+}
+
+// The entries of a transcript. Each function builds one and returns { el, update(item) }.
+
+function cutLine(view) {
+  const line = h("p", { class: "cut", hidden: "" }, "cut here; the rest: ", h("code", {}));
+  line.show = (cut) => {
+    line.hidden = !cut;
+    setText(line.lastChild, `%steps transcript ${view.state.run_id}`);
+  };
+  return line;
+}
+
+/** A `<details>` whose inside is built when it is first opened: a long run has thousands of them. */
+function folded(kind, view, parts) {
+  const summary = h("summary", { class: "at" });
+  const el = h("details", { class: kind }, summary);
+  let item = null;
+  let pres = null;
+  const fill = () => {
+    if (!el.open) return;
+    pres ??= parts.map(([field, cut, name]) => {
+      const pre = h("pre", { class: field, "aria-label": name, tabindex: "0" });
+      const line = cutLine(view);
+      el.append(pre, line);
+      return { pre, line, field, cut };
+    });
+    for (const { pre, line, field, cut } of pres) {
+      setText(pre, item[field]);
+      pre.hidden = !item[field];
+      line.show(item[cut]);
+    }
+  };
+  el.addEventListener("toggle", fill);
+  return { el, summary, fill: (next) => { item = next; fill(); } };
+}
+
+function textItem(view) {
+  const text = h("div", { class: "text" });
+  const line = cutLine(view);
+  return {
+    el: h("div", { class: "m" }, text, line),
+    update(item) { setText(text, item.text); line.show(item.cut); },
+  };
+}
+
+function thinkingItem(view) {
+  const box = folded("thinking", view, [["text", "cut", "thinking"]]);
+  const size = h("span", { class: "r" });
+  box.summary.append("thinking", size);
+  return {
+    el: box.el,
+    update(item) { setText(size, `${count(item.text.length + item.cut)} characters`); box.fill(item); },
+  };
+}
+
+function messageItem(view) {
+  const box = folded("message", view, [["text", "cut", "message"]]);
+  const role = h("span", { class: "r first" });
+  const line = h("span", { class: "line" });
+  box.summary.append(role, line);
+  return {
+    el: box.el,
+    update(item) {
+      setText(role, item.role === "system" ? "system message" : "message");
+      setText(line, item.text.slice(0, 200).replace(/\s+/g, " "));
+      box.fill(item);
+    },
+  };
+}
+
+function toolItem(view) {
+  const box = folded("tool", view, [["args", "args_cut", "arguments"], ["result", "result_cut", "result"]]);
+  const [tool, summary, facts] = [h("span", { class: "name" }), h("span", { class: "line" }), h("span", { class: "r" })];
+  box.summary.append(tool, summary, facts);
+  return {
+    el: box.el,
+    update(item) {
+      setText(tool, item.tool);
+      setText(summary, item.summary);
+      const failed = item.status === "failed";
+      setText(facts, [failed ? "failed" : "", item.facts || (item.status === "running" ? "running…" : "")].filter(Boolean).join(" · "));
+      box.el.classList.toggle("bad", failed);
+      box.fill(item);
+    },
+  };
+}
+
+function noteItem() {
+  const el = h("p", {});
+  return { el, update(item) { el.className = `note ${item.tone}`; el.tabIndex = -1; setText(el, item.text); } };
+}
+
+function outputItem(view) {
+  const box = folded("output", view, [["stdout", "stdout_cut", "standard output"], ["stderr", "stderr_cut", "standard error"]]);
+  const [code, facts] = [h("span", {}), h("span", { class: "r" })];
+  box.summary.append(code, facts);
+  box.el.open = true;
+  return {
+    el: box.el,
+    update(item) {
+      setText(code, `exit code ${item.exit_code ?? "unknown"}`);
+      setText(facts, item.facts);
+      box.el.classList.toggle("bad", item.exit_code !== 0);
+      box.fill(item);
+    },
+  };
+}
+
+function artifactItem() {
+  const [verb, what, facts] = [h("span", {}), h("code", {}), h("span", { class: "quiet" })];
+  return {
+    el: h("p", { class: "artifact" }, verb, " ", what, " ", facts),
+    update(item) { setText(verb, item.verb); setText(what, item.what); setText(facts, `(${item.facts})`); },
+  };
+}
+
+function questionItem(view) {
+  const asked = h("p", { class: "asked" });
+  const choices = h("div", { class: "choices" });
+  const [who, left, answer] = [h("span", {}), h("span", {}), h("span", { class: "answer" })];
+  const el = h("div", { class: "question at", role: "group", "aria-label": "Question", tabindex: "-1" },
+    asked, choices, h("div", { class: "foot" }, who, left, answer));
+  let item = null;
+  let timer = null;
+  let note = "";
+
+  const disable = (disabled) => { for (const control of choices.querySelectorAll("button, input")) control.disabled = disabled; };
+  const reopen = (why) => { clearTimeout(timer); timer = null; note = why; disable(false); };
+  const send = (value) => {
+    if (!value.trim() || item.status !== "asked" || timer !== null) return;
+    view.model.send({ t: "answer", id: item.id, value });
+    disable(true);
+    note = "sending…";
+    timer = setTimeout(() => { reopen("not taken yet; try again"); box.tick(); }, RETRY_ANSWER_MS);
+    box.tick();
+  };
+  const choice = (value, place) => {
+    const isDefault = value === item.default;
+    const button = h("button", { type: "button", class: isDefault ? "default" : "" });
+    if (place <= 9) {
+      button.append(h("kbd", { "aria-hidden": "true" }, String(place)));
+      button.setAttribute("aria-keyshortcuts", String(place));
+    }
+    button.append(value);
+    if (isDefault) button.append(" ", h("small", {}, "default"));
+    button.addEventListener("click", () => send(value));
+    return button;
+  };
+  const build = () => {
+    const options = [...item.options];
+    if (item.default !== null && !options.includes(item.default)) options.push(item.default);
+    choices.append(...options.map((value, index) => choice(value, index + 1)));
+    if (item.options_required && item.options.length) return;
+    const input = h("input", {
+      type: "text", "aria-label": "Your own answer", "data-lm-suppress-shortcuts": "true", autocomplete: "off",
+      placeholder: options.length ? "or write an answer" : "write an answer",
+    });
+    const button = h("button", { type: "button" }, "Send");
+    button.addEventListener("click", () => send(input.value));
+    input.addEventListener("keydown", (event) => { if (event.key === "Enter" && !event.isComposing) send(input.value); });
+    choices.append(h("span", { class: "own" }, input, button));
+  };
+
+  const box = {
+    el,
+    choose: (place) => choices.querySelectorAll("button[aria-keyshortcuts]")[place - 1]?.click(),
+    isOpen: () => item !== null && item.status === "asked",
+    tick() {
+      const seconds = item.expires_at === null ? null : item.expires_at - view.now();
+      const then = item.default === null ? "the run stops" : `“${item.default}”`;
+      const wait = seconds === null ? "" : seconds > 0 ? `${clock(seconds)} left, then ${then}` : "time is up";
+      setText(left, box.isOpen() ? note || wait : "");
+    },
+    update(next) {
+      const isNew = item === null;
+      item = next;
+      if (isNew) build();
+      else if (timer !== null) reopen("");
+      setText(asked, item.text);
+      setText(who, item.agent ? `asked by ${item.agent}` : "");
+      el.classList.toggle("settled", !box.isOpen());
+      choices.hidden = !box.isOpen();
+      const words = { asked: "", expired: "nobody answered", answered: `answer: ${item.answer}${item.by ? ` (${item.by})` : ""}` };
+      setText(answer, words[item.status] ?? "not answered");
+      box.tick();
+      if (isNew && box.isOpen()) view.announce(`${item.agent || "The run"} asks: ${item.text}`);
+    },
+  };
+  return box;
+}
+
+const ITEMS = {
+  text: textItem, thinking: thinkingItem, message: messageItem, tool: toolItem, note: noteItem, output: outputItem,
+  artifact: artifactItem, question: questionItem,
+};
+
+/** One step's part of the transcript: who speaks, how full its context is, and its entries. */
+class StepSection {
+  constructor(view) {
+    this.view = view;
+    this.items = [];
+    this.who = h("span", {});
+    this.toggle = h("button", { type: "button", class: "who at", "aria-expanded": "true" }, h("span", { class: "caret", "aria-hidden": "true" }), this.who);
+    this.toggle.addEventListener("click", () => this.expand(this.body.hidden));
+    [this.fill, this.strike] = [h("i", {}), h("u", { hidden: "" })];
+    this.bar = h("span", { class: "bar", role: "meter", "aria-label": "context used", "aria-valuemin": "0" }, this.fill, this.strike);
+    this.figures = h("span", { class: "n" });
+    this.context = h("span", { class: "context", hidden: "" }, h("span", { "aria-hidden": "true" }, "context"), this.bar, this.figures);
+    this.body = h("div", { class: "items" });
+    this.reason = h("p", { class: "note problem", tabindex: "-1", hidden: "" });
+    this.el = h("section", { class: "step", hidden: "" }, h("div", { class: "head" }, this.toggle, this.context), this.body, this.reason);
+  }
+
+  expand(open) {
+    this.body.hidden = !open;
+    this.toggle.setAttribute("aria-expanded", String(open));
+  }
+
+  drawItem(item, index) {
+    if (index >= this.items.length) {
+      const made = (ITEMS[item.kind] ?? noteItem)(this.view);
+      this.items.push(made);
+      this.body.append(made.el);
+    }
+    this.items[index].update(item);
+  }
+
+  draw(step) {
+    const isAgent = step.agent !== null;
+    this.el.hidden = !(step.items.length || isAgent || step.reason) || step.status === "pending";
+    setAttribute(this.el, "aria-label", `Step ${step.name}`);
+    const agent = isAgent && step.agent !== step.name ? `${step.name} (${step.agent})` : step.name;
+    setText(this.who, [agent, step.model].filter(Boolean).join(" · "));
+    const bad = BAD.includes(step.status);
+    this.reason.hidden = !bad;
+    setText(this.reason, bad ? `${step.status}${step.reason ? `: ${step.reason}` : ""}` : "");
+    this.drawContext(step.context);
+    const last = this.items[this.items.length - 1];
+    const writing = step.status === "running" && last !== undefined && step.items[this.items.length - 1].kind === "text";
+    if (this.cursor !== last?.el) this.cursor?.classList.remove("writing");
+    this.cursor = last?.el;
+    this.cursor?.classList.toggle("writing", writing);
+  }
+
+  drawContext(context) {
+    this.context.hidden = context === null;
+    if (context === null) return;
+    const { used, total, compact_at: compactAt } = context;
+    const share = total ? Math.min(100, (100 * used) / total) : 0;
+    const figures = total ? `${count(used)} of ${count(total)}` : `${count(used)} tokens`;
+    this.bar.hidden = !total;
+    setAttribute(this.bar, "aria-valuemax", String(total ?? used));
+    setAttribute(this.bar, "aria-valuenow", String(used));
+    setAttribute(this.bar, "aria-valuetext", total ? `${figures} tokens` : figures);
+    this.bar.classList.toggle("full", share >= 90);
+    this.fill.style.width = `${share}%`;
+    this.strike.hidden = !(total && compactAt);
+    if (total && compactAt) {
+      this.strike.style.left = `${Math.min(100, (100 * compactAt) / total)}%`;
+      setAttribute(this.strike, "title", `compaction at ${Math.round((100 * compactAt) / total)} %`);
+    }
+    setText(this.figures, figures);
+  }
+}
+
+/** One row of the plan. */
+class PlanRow {
+  constructor(view, index) {
+    this.mark = h("span", { class: "mark", "aria-hidden": "true" });
+    this.name = h("span", { class: "name" });
+    this.detail = h("span", { class: "detail" });
+    this.said = h("span", { class: "unseen" });
+    this.button = h("button", { type: "button", class: "row" }, this.mark, this.name, this.said, this.detail);
+    this.button.addEventListener("click", () => view.goTo(index));
+    this.el = h("li", {}, this.button);
+  }
+
+  draw(step, depth, children, view) {
+    const active = ACTIVE.includes(step.status);
+    this.el.className = `${step.status}${active ? " on" : ""}`;
+    this.button.style.paddingInlineStart = `${12 + 18 * depth}px`;
+    if (active) setAttribute(this.button, "aria-current", "step");
+    else this.button.removeAttribute("aria-current");
+    setText(this.mark, MARKS[step.status] ?? "·");
+    setText(this.name, step.name);
+    setText(this.said, `, ${step.status}`);
+    setText(this.detail, this.words(step, children, view));
+  }
+
+  words(step, children, view) {
+    if (ACTIVE.includes(step.status)) {
+      if (step.agent !== null && step.turn) return `turn ${step.turn}`;
+      return step.started_at ? clock(view.now() - step.started_at) : "";
+    }
+    if (children.length) return `${children.filter((child) => child.status === "succeeded").length} passed`;
+    if (["skipped", "reused", ...BAD].includes(step.status)) return step.status;
+    return step.verdict ?? (step.duration_s === null ? "" : brief(step.duration_s));
+  }
+}
+
+class View {
+  constructor(model, el) {
+    this.model = model;
+    this.state = null;
+    this.n = -1;
+    this.skew = 0;
+    this.isStopping = false;
+    this.build(el);
+    this.onMessage = (message) => this.receive(message);
+    model.on("msg:custom", this.onMessage);
+    this.timer = setInterval(() => this.tick(), 1000);
+    model.send({ t: "view" });
+  }
+
+  close() {
+    clearInterval(this.timer);
+    this.model.off("msg:custom", this.onMessage);
+  }
+
+  build(el) {
+    [this.job, this.status, this.elapsed, this.tokens, this.cost] = [
+      h("b", {}), h("span", { class: "status", role: "status" }), h("span", { class: "n" }), h("span", { class: "n" }), h("span", { class: "n" }),
+    ];
+    this.stop = h("button", { type: "button", "aria-keyshortcuts": "s" }, "Stop");
+    this.stop.addEventListener("click", () => this.sendStop());
+    this.error = h("p", { class: "error", role: "alert", hidden: "" });
+    this.plan = h("ul", {});
+    this.sections = h("div", { class: "pane", role: "region", "aria-label": "Transcript", tabindex: "0" });
+    this.sections.addEventListener("scroll", () => this.drawJump());
+    this.jump = h("button", { type: "button", class: "jump", hidden: "" }, "↓ newest");
+    this.jump.addEventListener("click", () => this.toBottom());
+    this.spoken = h("div", { class: "unseen", "aria-live": "polite" });
+    this.root = h("section", { class: "stepsnb-run", tabindex: "-1", "aria-label": "Run" },
+      h("header", {}, this.job, this.status, this.elapsed, this.tokens, this.cost, h("span", { class: "gap" }), this.stop),
+      this.error,
+      h("div", { class: "grid" }, h("nav", { "aria-label": "Plan" }, this.plan), h("div", { class: "main" }, this.sections, this.jump)),
+      this.spoken);
+    this.root.addEventListener("keydown", (event) => this.onKey(event));
+    setText(this.status, "connecting…");
+    el.append(this.root);
+  }
+
+  // What the kernel says
+
+  receive(message) {
+    if (message.t === "state") {
+      this.skew = message.now - Date.now() / 1000;
+      if (this.state !== null && message.n === this.n) return; // meant for another view of this run
+      this.state = structuredClone(message.state);
+      this.n = message.n;
+      this.drawAll();
+    } else if (message.t === "patch" && this.state !== null) {
+      if (message.n <= this.n) return;
+      if (message.n > this.n + 1) { this.model.send({ t: "view" }); return; } // one was lost on the way
+      this.n = message.n;
+      this.change(message.patches);
+    }
+  }
+
+  change(patches) {
+    applyPatches(this.state, patches);
+    const steps = new Map();
+    for (const { path } of patches) {
+      if (path[0] !== "steps" || path.length < 2) continue;
+      const touched = steps.get(path[1]) ?? steps.set(path[1], new Set()).get(path[1]);
+      if (path[2] === "items" && path.length > 3) touched.add(path[3]);
+    }
+    this.keepingPlace(() => {
+      while (this.steps.length < this.state.steps.length) this.addStep();
+      for (const [index, touched] of steps) {
+        const items = this.state.steps[index].items;
+        for (let i = this.steps[index].items.length; i < items.length; i += 1) touched.add(i);
+        for (const i of [...touched].sort((a, b) => a - b)) this.steps[index].drawItem(items[i], i);
+        this.steps[index].draw(this.state.steps[index]);
+      }
+    });
+    this.drawFrame();
+  }
+
+  // Drawing
+
+  drawAll() {
+    this.steps = [];
+    this.rows = [];
+    this.sections.replaceChildren();
+    this.plan.replaceChildren();
+    this.state.steps.forEach((step, index) => {
+      this.addStep();
+      step.items.forEach((item, i) => this.steps[index].drawItem(item, i));
+      this.steps[index].draw(step);
+    });
+    this.drawFrame();
+    this.toBottom();
+  }
+
+  addStep() {
+    const section = new StepSection(this);
+    this.steps.push(section);
+    this.sections.append(section.el);
+    this.steps.length > this.state.steps.length || section.draw(this.state.steps[this.steps.length - 1]);
+  }
+
+  drawFrame() {
+    const { state } = this;
+    setAttribute(this.root, "aria-label", state.job ? `Run of job ${state.job}` : "Run");
+    setText(this.job, state.job || "run");
+    const status = this.isStopping && state.outcome === null ? "stopping…" : state.status;
+    setText(this.status, status);
+    this.status.className = `status ${state.outcome ?? (this.isStopping ? "stopping" : "running")}`;
+    const cached = state.cached_percent ? ` · ${state.cached_percent}% cached` : "";
+    setText(this.tokens, state.tokens ? `${count(state.tokens)} tokens${cached}` : "");
+    setText(this.cost, state.cost);
+    this.stop.hidden = state.outcome !== null;
+    this.stop.disabled = this.isStopping;
+    this.error.hidden = !state.error;
+    setText(this.error, state.error ?? "");
+    this.drawPlan();
+    this.drawJump();
+    this.tick();
+  }
+
+  drawPlan() {
+    const { steps } = this.state;
+    while (this.rows.length < steps.length) this.rows.push(new PlanRow(this, this.rows.length));
+    const children = steps.map(() => []);
+    const roots = [];
+    steps.forEach((step, index) => (step.parent === null ? roots : children[step.parent]).push(index));
+    let place = 0;
+    const walk = (index, depth) => {
+      const row = this.rows[index];
+      if (this.plan.children[place] !== row.el) this.plan.insertBefore(row.el, this.plan.children[place] ?? null);
+      place += 1;
+      row.draw(steps[index], depth, children[index].map((child) => steps[child]), this);
+      row.button.disabled = this.steps[index].el.hidden;
+      children[index].forEach((child) => walk(child, depth + 1));
+    };
+    roots.forEach((index) => walk(index, 0));
+  }
+
+  now() {
+    return Date.now() / 1000 + this.skew;
+  }
+
+  tick() {
+    const { state } = this;
+    if (state === null) return;
+    const elapsed = state.duration_s ?? (state.started_at === null ? null : this.now() - state.started_at);
+    setText(this.elapsed, elapsed === null ? "" : clock(elapsed));
+    if (state.outcome !== null) return;
+    state.steps.forEach((step, index) => {
+      if (ACTIVE.includes(step.status)) setText(this.rows[index].detail, this.rows[index].words(step, [], this));
+    });
+    this.questions().forEach((question) => question.tick());
+  }
+
+  /** Draw, and stay at the end of the transcript if the reader was there; else leave them where they read. */
+  keepingPlace(draw) {
+    const wasAtBottom = this.isAtBottom();
+    draw();
+    if (wasAtBottom) this.toBottom();
+  }
+
+  isAtBottom() {
+    const { scrollHeight, scrollTop, clientHeight } = this.sections;
+    return scrollHeight - scrollTop - clientHeight < BOTTOM_PX;
+  }
+
+  toBottom() {
+    this.sections.scrollTop = this.sections.scrollHeight;
+  }
+
+  drawJump() {
+    if (this.state === null) return;
+    this.jump.hidden = this.isAtBottom();
+    setText(this.jump, this.questions().length ? "↓ question" : "↓ newest");
+  }
+
+  announce(text) {
+    setText(this.spoken, text);
+  }
+
+  // What a person does
+
+  sendStop() {
+    if (this.isStopping || this.state?.outcome) return;
+    this.isStopping = true;
+    this.model.send({ t: "stop" });
+    if (this.state !== null) this.drawFrame();
+  }
+
+  questions() {
+    return this.steps.flatMap((section) => section.items.filter((item) => item.isOpen?.()));
+  }
+
+  onKey(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || (event.shiftKey && event.key === "Enter")) return;
+    if (event.key === "Tab") return;
+    // A plain key typed here is meant for the view: Jupyter would cut cells with `x` or `d d`, or edit with Enter.
+    event.stopPropagation();
+    const isTyping = event.target.matches("input, textarea, select");
+    if (event.key === "Escape" && isTyping) this.root.focus({ preventScroll: true });
+    if (isTyping || this.state === null || event.repeat && event.key !== "j" && event.key !== "k") return;
+    const act = this.keys()[event.key] ?? (/^[1-9]$/.test(event.key) ? () => this.chooseOption(Number(event.key)) : null);
+    if (act === null) return;
+    event.preventDefault();
+    act();
+  }
+
+  keys() {
+    return {
+      j: () => this.move(1), k: () => this.move(-1), e: () => this.expand(true), c: () => this.expand(false),
+      f: () => this.toFailure(), s: () => this.sendStop(),
+    };
+  }
+
+  chooseOption(place) {
+    const open = this.questions();
+    (open.find((question) => question.el.contains(document.activeElement)) ?? open[0])?.choose(place);
+  }
+
+  places() {
+    return [...this.sections.querySelectorAll(".at")].filter((place) => place.offsetParent !== null);
+  }
+
+  here() {
+    return this.root.getRootNode().activeElement?.closest(".at, .question") ?? null;
+  }
+
+  move(by) {
+    const places = this.places();
+    const at = places.indexOf(this.here());
+    const next = at < 0 ? (by > 0 ? 0 : places.length - 1) : Math.min(places.length - 1, Math.max(0, at + by));
+    this.show(places[next]);
+  }
+
+  show(place) {
+    if (place === undefined || place === null) return;
+    place.focus({ preventScroll: true });
+    place.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Open or close what has the focus; everything when nothing that folds has it. */
+  expand(open) {
+    const here = this.here();
+    if (here?.matches("summary")) here.parentElement.open = open;
+    else if (here?.matches(".who")) this.steps.find((section) => section.toggle === here).expand(open);
+    else this.sections.querySelectorAll("details").forEach((details) => { details.open = open; });
+  }
+
+  toFailure() {
+    const failed = this.state.steps.map((step, index) => index).filter((index) => BAD.includes(this.state.steps[index].status));
+    const section = this.steps[failed[failed.length - 1]];
+    const inside = [...this.sections.querySelectorAll("details.bad > summary, .note.problem")].filter((place) => place !== section?.reason);
+    const place = inside.filter((place) => section === undefined || section.el.contains(place)).pop() ?? section?.reason;
+    if (!place) { this.announce("nothing failed"); return; }
+    this.steps.find((step) => step.el.contains(place)).expand(true);
+    if (place.matches("summary")) place.parentElement.open = true;
+    this.show(place);
+  }
+
+  goTo(index) {
+    this.steps[index].el.scrollIntoView({ block: "nearest" });
+    this.sections.scrollTop += this.steps[index].el.getBoundingClientRect().top - this.sections.getBoundingClientRect().top;
+    this.steps[index].toggle.focus({ preventScroll: true });
+  }
+}
+
+/** Runs when the comm opens, with or without a view: proves that this front end can talk back. */
+function initialize({ model }) {
+  const onMessage = (message) => { if (message.t === "ping") model.send({ t: "pong" }); };
+  model.on("msg:custom", onMessage);
+  model.send({ t: "ready" });
+  return () => model.off("msg:custom", onMessage);
+}
+
+function render({ model, el }) {
+  const view = new View(model, el);
+  return () => view.close();
+}
+
+export default { initialize, render };

@@ -1,0 +1,322 @@
+"""Folds the events of a run, live or stored, into the one state that every view of it draws.
+
+The state is JSON-able:
+
+- `run_id`, `pipeline`, `job`, `status` (what a person reads), `outcome` (None until the run ended), `error`;
+- `started_at` (seconds since 1970), `duration_s`; `tokens`, `cached_percent`, `cost` (in words);
+- `steps`: one for each step of the plan and each that was added, in order. Each has `step_id` (empty until it
+  started), `name`, `step_kind`, `parent` (index or None), `status`, `agent`, `model`, `attempt`, `turn`,
+  `started_at`, `duration_s`, `verdict`, `note`, `reason`, `context` (`used`, `total`, `compact_at`, or None),
+  the same three totals as the run, `tool_calls` and `questions` (counts), and `items`.
+
+An item has a `kind`: `text` and `thinking` (`text`, `cut`), `message` (`role`, `text`, `cut`), `tool` (`tool`,
+`summary`, `args`, `result`, `facts`, `status`), `question` (`id`, `text`, `options`, `default`, `status`, `answer`,
+`by` and more), `note` (`tone`, `text`), `output` (`exit_code`, `stdout`, `stderr`, `facts`) and `artifact` (`verb`,
+`what`, `facts`). Every `cut` counts the characters left out. All text in a state is visible: see `visible`.
+"""
+
+import copy
+import threading
+from typing import Any, NamedTuple
+
+from ..events import (
+    LIVE_ONLY,
+    Artifact,
+    ContextUsage,
+    Event,
+    MessageAdded,
+    Note,
+    Nudge,
+    Output,
+    Question,
+    Request,
+    RunFinished,
+    RunStarted,
+    StepFinished,
+    StepSkipped,
+    StepStarted,
+    TextChunk,
+    TextDelta,
+    ThinkingDelta,
+    Tool,
+    TurnFinished,
+    TurnStarted,
+)
+from ..outcome import Outcome
+from .bill import Bill
+from .document import Document, Patch, Path
+from .transcript import Transcript
+from .visible import clip, one_line, visible
+from .writer import Budget, Writer
+
+_NAME_CHARACTERS = 200
+_REASON_CHARACTERS = 4_000
+
+
+class Snapshot(NamedTuple):
+    """A whole state, and the changes that lead to it from the last time changes were taken."""
+
+    patches: list[Patch]
+    state: dict[str, Any]
+
+
+class _Step:
+    """What the fold remembers about a step beside its state."""
+
+    def __init__(self, document: Document, path: Path, budget: Budget) -> None:
+        self.path = path
+        self.bill = Bill()
+        self.transcript = Transcript(Writer(document, (*path, "items"), budget))
+
+
+class Fold:
+    """Takes events in order, from any thread, and keeps the state and what changed in it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._document = Document(
+            {
+                "run_id": "",
+                "pipeline": "",
+                "job": "",
+                "status": "starting",
+                "outcome": None,
+                "error": None,
+                "started_at": None,
+                "duration_s": None,
+                **Bill().figures(),
+                "steps": [],
+            }
+        )
+        self._bill = Bill()
+        self._budget = Budget()
+        self._nodes: list[_Step] = []
+        self._by_id: dict[str, _Step] = {}
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The state now; a copy of the caller's own."""
+        with self._lock:
+            return copy.deepcopy(self._document.value)
+
+    def take_patches(self) -> list[Patch]:
+        """Return what changed since the last take, for `apply_patches` and its twin in the front end."""
+        with self._lock:
+            return self._document.take_patches()
+
+    def take_snapshot(self) -> Snapshot:
+        """Take what changed together with the state it leads to, so that nothing is counted twice."""
+        with self._lock:
+            return Snapshot(self._document.take_patches(), copy.deepcopy(self._document.value))
+
+    def original_answer(self, question_id: str, shown: str) -> str:
+        """Return the option that the state shows as `shown`, exactly as it was offered; else `shown` itself."""
+        with self._lock:
+            for step in self._nodes:
+                if (option := step.transcript.original_option(question_id, shown)) is not None:
+                    return option
+        return shown
+
+    def apply(self, event: Event) -> None:
+        """Take one event; kinds that no view draws change nothing."""
+        with self._lock:
+            self._set((), run_id=event.run_id or self._document.value["run_id"])
+            match event:
+                case RunStarted():
+                    self._start_run(event)
+                case RunFinished():
+                    self._finish_run(event)
+                case StepStarted():
+                    self._start_step(event)
+                case StepSkipped():
+                    self._skip_step(event)
+                case StepFinished():
+                    self._finish_step(event)
+                case Request():
+                    self._add_request(event)
+                case Artifact() if not event.step_id:
+                    pass  # handed in with the run; its files are the caller's own
+                case _:
+                    self._add_to_transcript(event, self._step_of(event))
+            if not isinstance(event, LIVE_ONLY):
+                self._refresh_status()
+
+    def _add_to_transcript(self, event: Event, step: _Step) -> None:
+        transcript = step.transcript
+        match event:
+            case TurnStarted():
+                self._set(step.path, turn=event.turn, model=visible(event.model) or None)
+                transcript.replies.start_turn(event.turn)
+            case TextDelta() | ThinkingDelta():
+                transcript.replies.add_delta(event)
+            case TextChunk():
+                transcript.replies.add_chunk(event)
+            case TurnFinished():
+                transcript.replies.finish_turn(event)
+            case MessageAdded():
+                transcript.add_message(event)
+            case Tool():
+                transcript.add_tool(event)
+                self._set(step.path, tool_calls=transcript.tool_calls)
+            case Question():
+                transcript.add_question(event)
+                self._set(step.path, questions=transcript.questions)
+            case Nudge():
+                transcript.add_nudge(event)
+            case Note():
+                transcript.add_note(event)
+            case Output():
+                transcript.add_output(event)
+            case Artifact():
+                fetched = self._document.get(step.path)["step_kind"] == "get"
+                transcript.add_artifact(event, verb="Fetched" if fetched else "Wrote")
+            case ContextUsage():
+                context = {"used": event.used, "total": event.total, "compact_at": event.compact_at}
+                self._set(step.path, context=context)
+
+    # The run
+
+    def _start_run(self, event: RunStarted) -> None:
+        self._set(
+            (),
+            pipeline=one_line(event.pipeline, _NAME_CHARACTERS),
+            job=one_line(event.job, _NAME_CHARACTERS),
+            started_at=event.at,
+        )
+        if not self._nodes:
+            for node in event.plan:
+                self._push_step(node.name, node.step_kind, node.parent)
+
+    def _finish_run(self, event: RunFinished) -> None:
+        for step in self._nodes:
+            if self._document.get(step.path)["status"] in ("running", "waiting"):
+                step.transcript.close()
+                self._set(step.path, status=Outcome.ABORTED.value)
+        self._set((), outcome=event.outcome, error=_reason(event.error), duration_s=event.duration_s)
+
+    def _add_request(self, event: Request) -> None:
+        step = self._step_of(event)
+        step.transcript.add_request(event)
+        step.bill.add(event)
+        self._bill.add(event)
+        self._set(step.path, **step.bill.figures())
+        self._set((), **self._bill.figures())
+
+    def _refresh_status(self) -> None:
+        """Say in one word how the run is doing, and mark the steps that wait for a person."""
+        state = self._document.value
+        waiting = False
+        for step, shown in zip(self._nodes, state["steps"], strict=True):
+            if shown["status"] in ("running", "waiting"):
+                waiting = waiting or step.transcript.is_waiting
+                self._set(step.path, status="waiting" if step.transcript.is_waiting else "running")
+        started = state["started_at"] is not None or self._by_id
+        status = "waiting for you" if waiting else "running" if started else "starting"
+        self._set((), status=state["outcome"] or status)
+
+    # Its steps
+
+    def _start_step(self, event: StepStarted) -> None:
+        step = self._place(event)
+        where = "".join(f" [{key}={value}]" for key, value in event.coordinates.items())
+        self._set(
+            step.path,
+            step_id=event.step_id,
+            name=one_line(event.name + where, _NAME_CHARACTERS),
+            status="running",
+            agent=event.agent and one_line(event.agent, _NAME_CHARACTERS),
+            model=event.model and one_line(event.model, _NAME_CHARACTERS),
+            attempt=event.attempt,
+            started_at=event.at,
+            duration_s=None,
+            reason=None,
+        )
+        if event.attempt > 1:
+            step.transcript.note(f"attempt {event.attempt}", tone="mended")
+
+    def _skip_step(self, event: StepSkipped) -> None:
+        outcome = Outcome.REUSED if event.reused else Outcome.SKIPPED
+        self._set(self._place(event).path, status=outcome.value, reason=_reason(event.reason) or None)
+
+    def _finish_step(self, event: StepFinished) -> None:
+        step = self._by_id.get(event.step_id) or self._place(event)
+        step.transcript.close()
+        if event.wrapped_up:
+            step.transcript.note("out of turns: this is the last answer, given without tools", tone="mended")
+        if event.fallback_model:
+            step.transcript.note(f"went on with {event.fallback_model}", tone="mended")
+        self._set(
+            step.path,
+            status=event.outcome,
+            reason=_reason(event.reason),
+            duration_s=event.duration_s,
+            verdict=event.verdict and one_line(event.verdict, _NAME_CHARACTERS),
+            note=_reason(event.note),
+        )
+
+    def _step_of(self, event: Event) -> _Step:
+        """Find the step an event belongs to; a view that joined late has not seen it start."""
+        step = self._by_id.get(event.step_id)
+        if step is None:
+            step = self._by_id[event.step_id] = self._push_step(event.step_id or "run", "", None)
+            self._set(step.path, step_id=event.step_id, status="running")
+        return step
+
+    def _place(self, event: StepStarted | StepSkipped | StepFinished) -> _Step:
+        """Find the row of a step: its own, else the one the plan keeps for it, else a new one."""
+        step = self._by_id.get(event.step_id) if event.step_id else None
+        if step is None:
+            index = event.index if not isinstance(event, StepFinished) else len(self._nodes)
+            step = self._planned(event.name, index) or self._push_step(event.name, event.step_kind, self._parent(event))
+            self._by_id[event.step_id] = step
+        return step
+
+    def _planned(self, name: str, index: int) -> _Step | None:
+        if index < len(self._nodes):
+            shown = self._document.get(self._nodes[index].path)
+            if shown["status"] == "pending" and shown["name"] == one_line(name, _NAME_CHARACTERS):
+                return self._nodes[index]
+        return None
+
+    def _parent(self, event: Event) -> int | None:
+        parent = self._by_id.get(event.parent_id or "") if isinstance(event, StepStarted) else None
+        return None if parent is None else self._nodes.index(parent)
+
+    def _push_step(self, name: str, step_kind: str, parent: int | None) -> _Step:
+        path = self._document.push(
+            ("steps",),
+            {
+                "step_id": "",
+                "name": one_line(name, _NAME_CHARACTERS),
+                "step_kind": step_kind,
+                "parent": parent,
+                "status": "pending",
+                "agent": None,
+                "model": None,
+                "attempt": 1,
+                "turn": 0,
+                "started_at": None,
+                "duration_s": None,
+                "verdict": None,
+                "note": None,
+                "reason": None,
+                "context": None,
+                **Bill().figures(),
+                "tool_calls": 0,
+                "questions": 0,
+                "items": [],
+            },
+        )
+        self._nodes.append(_Step(self._document, path, self._budget))
+        return self._nodes[-1]
+
+    def _set(self, path: Path, **fields: Any) -> None:
+        for name, value in fields.items():
+            self._document.set((*path, name), value)
+
+
+def _reason(text: str | None) -> str | None:
+    if text is None:
+        return None
+    kept, cut = clip(visible(text), _REASON_CHARACTERS)
+    return f"{kept}…" if cut else kept

@@ -1,0 +1,97 @@
+"""The plain twin of `render_html`: for terminals, `text/plain`, and readers who want no markup."""
+
+from typing import Any
+
+from ..settings import STATIC_TEXT_CHARACTERS
+from .outline import (
+    LIMITS,
+    Limits,
+    answer_words,
+    cut_words,
+    headline,
+    shown_items,
+    step_line,
+    steps_left_out,
+    table_of_steps,
+    title,
+    what_went_wrong,
+)
+from .visible import clip, one_line, visible
+
+_INDENT = "  "
+_LINE_CHARACTERS = 200
+
+
+def render_text(state: dict[str, Any]) -> str:
+    """Return the run as plain text without control characters: headline, table of steps, transcripts."""
+    text = ""
+    for limits in LIMITS:
+        text = visible(_page(state, limits))
+        if len(text) <= STATIC_TEXT_CHARACTERS:
+            break
+    return text[:STATIC_TEXT_CHARACTERS]
+
+
+def _page(state: dict[str, Any], limits: Limits) -> str:
+    parts = [f"{title(state)} {headline(state)}"]
+    if wrong := what_went_wrong(state):
+        parts.append(wrong)
+    if state["steps"]:
+        parts.append("\n".join(filter(None, [_table(table_of_steps(state, limits)), steps_left_out(state, limits)])))
+    parts.extend(_transcript(step, limits) for step in state["steps"][: limits.steps] if step["items"])
+    if state["run_id"]:
+        parts.append(f"Whole transcript: %steps transcript {state['run_id']}")
+    return "\n\n".join(parts)
+
+
+def _table(rows: list[list[str]]) -> str:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _transcript(step: dict[str, Any], limits: Limits) -> str:
+    first, left_out, last = shown_items(step, limits)
+    lines = [step_line(step)]
+    lines.extend(_indent(_item(item, limits)) for item in first)
+    if left_out:
+        lines.append(f"{_INDENT}… {left_out:,} entries left out …")
+    lines.extend(_indent(_item(item, limits)) for item in last)
+    return "\n".join(line for line in lines if line.strip())
+
+
+def _item(item: dict[str, Any], limits: Limits) -> str:
+    match item["kind"]:
+        case "text":
+            return _clipped(item["text"].strip("\n"), item["cut"], limits.text)
+        case "thinking":
+            return f"(thought: {one_line(item['text'], _LINE_CHARACTERS)})"
+        case "message":
+            return "" if item["role"] == "system" else f"> {one_line(item['text'], _LINE_CHARACTERS)}"
+        case "tool":
+            failed = "failed: " + one_line(item["result"], _LINE_CHARACTERS) if item["status"] == "failed" else ""
+            return " · ".join(filter(None, [f"{item['tool']} {item['summary']}".strip(), item["facts"], failed]))
+        case "note":
+            return {"problem": "! ", "mended": "↺ "}.get(item["tone"], "") + str(item["text"])
+        case "question":
+            options = f" [{', '.join(item['options'])}]" if item["options"] else ""
+            return f"Question: {item['text']}{options}\nAnswer: {answer_words(item)}"
+        case "output":
+            printed = [
+                _clipped(item[stream].rstrip("\n"), item[f"{stream}_cut"], limits.result)
+                for stream in ("stdout", "stderr")
+            ]
+            return "\n".join(filter(None, [f"exit code {item['exit_code']} · {item['facts']}", *printed]))
+        case "artifact":
+            return f"{item['verb']} {item['what']} ({item['facts']})"
+        case _:
+            return ""
+
+
+def _clipped(text: str, cut: int, limit: int) -> str:
+    kept, left_out = clip(text, limit)
+    return "\n".join(filter(None, [kept, cut_words(left_out + cut)]))
+
+
+def _indent(text: str) -> str:
+    return "\n".join(_INDENT + line for line in text.split("\n")) if text else ""

@@ -1,0 +1,208 @@
+"""The entries of one step's transcript: each event that says something becomes an entry or changes one.
+
+Foreign text is made visible and cut here, so that no renderer has to know where a text came from.
+"""
+
+import re
+
+from ..events import Artifact, MessageAdded, Note, Nudge, Output, Question, Request, Tool
+from ..settings import VIEW_ARGUMENT_CHARACTERS, VIEW_RESULT_CHARACTERS, VIEW_TEXT_CHARACTERS
+from .document import Path
+from .replies import Replies
+from .visible import one_line, visible
+from .words import argument_summary, count_words, duration_words, pretty_arguments, size_words
+from .writer import Writer
+
+_PROGRESS_CHARACTERS = 120
+_NOTE_CHARACTERS = 2_000
+_NAME_CHARACTERS = 200
+_OPTIONS_SHOWN = 50
+
+_SOURCES = {
+    "given": "given in advance",
+    "widget": "by a person",
+    "prompt": "by a person at the prompt",
+    "mailbox": "by a person elsewhere",
+    "agent": "by another agent",
+    "default": "the default; nobody answered",
+}
+
+
+class Transcript:
+    """Writes the entries of one step."""
+
+    def __init__(self, writer: Writer) -> None:
+        self.replies = Replies(writer)
+        self.tool_calls = 0
+        self.questions = 0
+        self._writer = writer
+        self._running: dict[str, Path | None] = {}
+        self._asked: dict[str, tuple[Path | None, float]] = {}
+        self._options: dict[str, dict[str, str]] = {}
+        self._open: set[str] = set()
+        self._nudged = ""
+        self._progress: tuple[str, Path | None] | None = None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a question of this step waits for somebody."""
+        return bool(self._open)
+
+    def note(self, text: str, *, tone: str) -> Path | None:
+        """Add a line about what went wrong (`problem`), was `mended`, or is just worth saying (`info`)."""
+        kept, _ = self._writer.clip(text, _NOTE_CHARACTERS)
+        return self._writer.push("note", tone=tone, text=kept)
+
+    def add_note(self, event: Note) -> None:
+        """Add a line, or replace the one before when only its figures moved on."""
+        start = re.split(r"\d", event.text, maxsplit=1)[0]
+        if start and self._progress is not None and self._progress[0] == start:
+            self._writer.set(self._progress[1], text=self._writer.clip(event.text, _NOTE_CHARACTERS)[0])
+        else:
+            self._progress = (start, self.note(event.text, tone="info"))
+
+    def add_nudge(self, event: Nudge) -> None:
+        """Say what the model was reminded of; the message itself, which follows, is not shown again."""
+        self._nudged = event.text
+        self.note(f"reminded of what it still owes: {', '.join(event.owed) or event.text}", tone="mended")
+
+    def add_message(self, event: MessageAdded) -> None:
+        """Add what the model was told."""
+        if event.synthetic:
+            if event.text != self._nudged:
+                self.note(f"told: {event.text}", tone="info")
+            return
+        text, cut = self._writer.clip(event.text, VIEW_TEXT_CHARACTERS)
+        self._writer.push("message", role=event.role, text=text, cut=cut)
+
+    def add_request(self, event: Request) -> None:
+        """Say that a request failed; one that succeeded shows as its reply."""
+        if event.error is not None:
+            status = f" ({event.status})" if event.status else ""
+            self.note(f"request failed{status}: {event.error}", tone="problem")
+
+    def add_tool(self, event: Tool) -> None:
+        """Add a tool call when it starts, its progress, and its result when it ends."""
+        if event.call_id not in self._running:
+            self._start_call(event)
+        match event.phase:
+            case "start":
+                return
+            case "update":
+                facts = one_line(event.result, _PROGRESS_CHARACTERS)
+                self._writer.set(self._running[event.call_id], facts=facts)
+            case "end":
+                path = self._running.pop(event.call_id)
+                result, cut = self._writer.clip(event.result, VIEW_RESULT_CHARACTERS)
+                status = "done" if event.ok else "failed"
+                self._writer.set(path, status=status, facts=_facts(event), result=result, result_cut=cut)
+
+    def _start_call(self, event: Tool) -> None:
+        self.tool_calls += 1
+        args, cut = self._writer.clip(pretty_arguments(event.args), VIEW_ARGUMENT_CHARACTERS)
+        self._running[event.call_id] = self._writer.push(
+            "tool",
+            tool=one_line(event.tool, _NAME_CHARACTERS),
+            summary=argument_summary(event.args),
+            args=args,
+            args_cut=cut,
+            result="",
+            result_cut=0,
+            facts="",
+            status="running",
+        )
+        if event.repaired:
+            self.note(f"the provider sent broken arguments for `{event.tool}`; repaired", tone="mended")
+        if event.promoted:
+            self.note(f"a call of `{event.tool}` came as plain text; taken as the call it is", tone="mended")
+
+    def add_question(self, event: Question) -> None:
+        """Add a question when it is asked; close it when it is answered or nobody did in time."""
+        if event.question_id not in self._asked:
+            self._ask(event)
+        path, asked_at = self._asked[event.question_id]
+        if event.phase == "asked":
+            self._open.add(event.question_id)
+            return
+        self._open.discard(event.question_id)
+        answer = None if event.answer is None else self._writer.clip(event.answer, VIEW_ARGUMENT_CHARACTERS)[0]
+        self._writer.set(path, status=event.phase, answer=answer, by=_who_answered(event, asked_at))
+
+    def _ask(self, event: Question) -> None:
+        self.questions += 1
+        path = self._writer.push(
+            "question",
+            needed=True,
+            id=event.question_id,
+            agent=one_line(event.agent, _NAME_CHARACTERS),
+            text=self._writer.clip(event.text, VIEW_ARGUMENT_CHARACTERS)[0],
+            options=[one_line(option, _NAME_CHARACTERS) for option in event.options[:_OPTIONS_SHOWN]],
+            options_required=event.options_required,
+            default=None if event.default is None else one_line(event.default, _NAME_CHARACTERS),
+            expires_at=event.expires_at,
+            status="asked",
+            answer=None,
+            by="",
+        )
+        self._asked[event.question_id] = (path, event.at)
+        self._options[event.question_id] = {one_line(option, _NAME_CHARACTERS): option for option in event.options}
+
+    def original_option(self, question_id: str, shown: str) -> str | None:
+        """Return the option that is shown as `shown`, None when the question is not of this step or it is none."""
+        return self._options.get(question_id, {}).get(shown)
+
+    def add_output(self, event: Output) -> None:
+        """Add what a command printed."""
+        stdout, stdout_cut = self._writer.clip(event.stdout, VIEW_RESULT_CHARACTERS)
+        stderr, stderr_cut = self._writer.clip(event.stderr, VIEW_RESULT_CHARACTERS)
+        printed = size_words(event.stdout_bytes + event.stderr_bytes) if stdout or stderr else "printed nothing"
+        kept = sum(len(text.encode("utf-8", "replace")) for text in (event.stdout, event.stderr))
+        self._writer.push(
+            "output",
+            exit_code=event.exit_code,
+            facts=printed if kept >= event.stdout_bytes + event.stderr_bytes else f"{printed}, cut",
+            stdout=stdout,
+            stdout_cut=stdout_cut,
+            stderr=stderr,
+            stderr_cut=stderr_cut,
+        )
+
+    def add_artifact(self, event: Artifact, *, verb: str) -> None:
+        """Say which files a step left behind."""
+        if len(event.files) == 1:
+            what, facts = f"{event.name}/{event.files[0]}", size_words(event.bytes)
+        else:
+            what, facts = f"{event.name}/", f"{count_words(len(event.files), 'file')}, {size_words(event.bytes)}"
+        self._writer.push("artifact", verb=verb, what=one_line(what, _NAME_CHARACTERS), facts=facts)
+
+    def close(self) -> None:
+        """The step is over: what is still open will not be settled any more."""
+        for question_id in sorted(self._open):
+            self._writer.set(self._asked[question_id][0], status="withdrawn")
+        self._open.clear()
+        for path in self._running.values():
+            self._writer.set(path, status="failed", facts="cut off")
+        self._running.clear()
+
+
+def _facts(event: Tool) -> str:
+    """Say how large a result was, how long it took, and what happened to it on the way."""
+    size = size_words(len(event.result.encode("utf-8", "replace")))
+    facts = [f"{size}, cut" if event.truncated and not event.spilled_to else size]
+    if event.spilled_to:
+        facts = [f"whole result in {one_line(event.spilled_to, _NAME_CHARACTERS)}"]
+    if event.duration_s is not None:
+        facts.append(duration_words(event.duration_s))
+    if event.denied_by:
+        facts.append(f"denied by {one_line(event.denied_by, _NAME_CHARACTERS)}")
+    return " · ".join(facts)
+
+
+def _who_answered(event: Question, asked_at: float) -> str:
+    if event.phase == "expired":
+        return ""
+    by = _SOURCES.get(event.source or "", visible(event.source or ""))
+    if event.answered_by:
+        by = f"by {one_line(event.answered_by, _NAME_CHARACTERS)}"
+    waited_s = event.at - asked_at
+    return f"{by}, after {duration_words(waited_s)}" if asked_at and waited_s >= 1 else by
