@@ -21,8 +21,14 @@ SPILL_POINTER_BYTES: Final = 4_000
 SPILL_CEILING_BYTES: Final = 10_000_000
 """No more than this of one tool output is kept in a file."""
 
+SPILL_DIR: Final = ".steps-output"
+"""Where in a step's working directory such files go; never part of an artifact."""
+
 READ_FILE_BYTES: Final = 100_000
 """What `read_file` returns in one call; the rest is paged."""
+
+READ_FILE_MAX_BYTES: Final = 64_000_000
+"""A larger file is not read for paging at all: finding its lines and encoding needs the whole of it."""
 
 SEARCH_CONTENT_BYTES: Final = 28 * 1024
 """Budget of `search_files` content matches, so that a result never spills."""
@@ -31,6 +37,9 @@ SEARCH_HEAD_LIMIT: Final = 50
 SEARCH_HEAD_LIMIT_MAX: Final = 200
 SEARCH_LINE_BYTES: Final = 500
 SEARCH_FILE_BYTES: Final = 2_000_000
+SEARCH_S: Final = 20.0
+"""After this a search returns what it has found and says that it stopped."""
+
 SEARCH_SKIPPED_DIRS: Final = frozenset({".git", "node_modules", "vendor"})
 
 LIST_DIR_ENTRIES: Final = 1_000
@@ -88,6 +97,9 @@ TOOL_RUN_S: Final = 120.0
 LLM_RUN_S: Final = 540.0
 """Run clock of one model request."""
 
+LLM_CONNECT_S: Final = 10.0
+"""A model server that does not take a connection within this time is not there."""
+
 STATIC_RESULT_BYTES: Final = 200_000
 """A saved cell's static result stays under this."""
 
@@ -113,3 +125,23 @@ VIEW_ITEMS: Final = 10_000
 
 STATIC_TEXT_CHARACTERS: Final = 40_000
 """The plain twin of a saved cell's result stays under this."""
+
+FRAME_ROWS: Final = 50
+FRAME_COLUMNS: Final = 30
+FRAME_CELL_CHARACTERS: Final = 500
+"""A DataFrame put into a message is a Markdown table no larger than this."""
+
+SPOOL_SEGMENT_BYTES: Final = 64 * 1024 * 1024
+"""A spool goes on in a new file at this size, so that old runs can be removed without rewriting newer ones."""
+
+SPOOL_READ_BYTES: Final = 4 * 1024 * 1024
+INGEST_BATCH_BYTES: Final = 16 * 1024 * 1024
+INGEST_BATCH_EVENTS: Final = 50_000
+"""What reading spools into the database holds in memory at a time, and commits at once."""
+
+STORE_WAIT_S: Final = 30.0
+"""How long a reader waits for its turn at the database."""
+
+STORE_POLL_S: Final = 0.005
+STORE_THREADS: Final = 4
+"""Threads of one database session, at most."""

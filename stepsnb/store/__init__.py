@@ -1,0 +1,33 @@
+"""Where runs are kept: events appended to spools, and a DuckDB database made from them whenever someone reads."""
+
+from .frames import (
+    cost_df,
+    questions_df,
+    requests_df,
+    runs_df,
+    sql_df,
+    steps_df,
+    tool_calls_df,
+    transcript_df,
+    turns_df,
+)
+from .read import run_events
+from .session import DamagedSpool, Store
+from .spool import Spool, open_spool
+
+__all__ = [
+    "DamagedSpool",
+    "Spool",
+    "Store",
+    "cost_df",
+    "open_spool",
+    "questions_df",
+    "requests_df",
+    "run_events",
+    "runs_df",
+    "sql_df",
+    "steps_df",
+    "tool_calls_df",
+    "transcript_df",
+    "turns_df",
+]

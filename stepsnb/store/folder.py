@@ -1,0 +1,42 @@
+"""Where things are inside a store's folder, and how the folder comes to be."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+from ..errors import StoreError
+
+DATABASE: Final = "store.duckdb"
+LOCK: Final = "store.lock"
+SPOOL: Final = "spool"
+SEGMENT_SUFFIX: Final = ".jsonl"
+
+_PRIVATE_FOLDER: Final = 0o700
+PRIVATE_FILE: Final = 0o600
+
+
+def prepare_folder(root: Path) -> Path:
+    """Create the store's folder with its spool folder and a `.gitignore` of its own; return the spool folder.
+
+    Transcripts hold whatever a model read, so what is created here is for its owner alone.
+    """
+    spool = root / SPOOL
+    if spool.is_dir():
+        return spool
+    try:
+        root.mkdir(_PRIVATE_FOLDER, parents=True, exist_ok=True)
+        spool.mkdir(_PRIVATE_FOLDER, exist_ok=True)
+        create_private(root / ".gitignore", b"*\n")
+    except OSError as exc:
+        raise StoreError(f"cannot create store `{root}`: {exc.strerror}; name another with `store=`") from exc
+    return spool
+
+
+def create_private(path: Path, content: bytes = b"") -> None:
+    """Create a file that only its owner may read, unless something is there already."""
+    try:
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE)
+    except FileExistsError:
+        return
+    with os.fdopen(fd, "wb") as file:
+        file.write(content)

@@ -1,0 +1,40 @@
+"""The table of costs."""
+
+from typing import TYPE_CHECKING, Final
+
+from ..session import Store
+from .frame import Dtype, read_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS: Final = {
+    "run_id": Dtype.TEXT,
+    "job": Dtype.TEXT,
+    "step": Dtype.TEXT,
+    "agent": Dtype.TEXT,
+    "model": Dtype.TEXT,
+    "requests": Dtype.COUNT,
+    "input_tokens": Dtype.COUNT,
+    "cached_input_tokens": Dtype.COUNT,
+    "cache_write_tokens": Dtype.COUNT,
+    "output_tokens": Dtype.COUNT,
+    "cost_usd": Dtype.NUMBER,
+    "price_source": Dtype.TEXT,
+    "incomplete": Dtype.FLAG,
+}
+
+_ORDER: Final = "started_at DESC NULLS LAST, run_id DESC, seq"
+
+
+def cost_df(store: Store, run_id: str | None = None) -> "pd.DataFrame":
+    """One row for each agent step and model, newest run first; every run when `run_id` is None.
+
+    Columns: run_id, job, step (its name), agent, model; requests (int64); input_tokens, cached_input_tokens,
+        cache_write_tokens and output_tokens (int64, disjoint classes); cost_usd (float64: the sum over the requests
+        whose price is known, NaN when none is); price_source (several joined by commas); incomplete (bool: the
+        price of a request that may have been billed is unknown, so the true sum is higher).
+    Raises: StoreError if the store cannot be read; InputError for an unknown run.
+    """
+    with store.session() as db:
+        return read_frame(db, "step_costs", COLUMNS, order=_ORDER, run_id=run_id)
