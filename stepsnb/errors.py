@@ -43,7 +43,7 @@ class ProviderError(StepsError):
     """A model request that failed.
 
     `status` is the HTTP status, None when no response came. `retryable` says whether the same request may
-    succeed later, `retry_after_s` how many seconds the provider asked to wait.
+    succeed later, `retry_after_s` how many seconds the provider asked to wait, `latency_s` how long it took.
     """
 
     code = "provider_error"
@@ -60,3 +60,4 @@ class ProviderError(StepsError):
         self.status = status
         self.retryable = retryable
         self.retry_after_s = retry_after_s
+        self.latency_s: float | None = None

@@ -278,9 +278,6 @@ AnyEvent = (
 LIVE_ONLY = (TextDelta, ThinkingDelta)
 """Kinds that views see and the store never does."""
 
-DURABLE = (RunStarted, StepFinished, Question, RunFinished)
-"""Kinds that must have reached the disk before anybody acts on them, beside tool intents and results."""
-
 _decoder = msgspec.json.Decoder(AnyEvent)
 _encoder = msgspec.json.Encoder()
 

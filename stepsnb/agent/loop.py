@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+import msgspec
+
 from ..errors import ProviderError
 from ..events import ContextUsage, Emit, MessageAdded, Nudge, Request, StoredCall, TurnFinished, TurnStarted
 from ..events import TextDelta as TextDeltaEvent
@@ -161,7 +163,7 @@ async def _next_reply(deps: AgentDeps, history: list[Message], turn: int, choice
         raise
     _record_reply(deps, turn, reply)
     if not choice.may_call and reply.tool_calls:
-        reply = reply.without_calls()
+        reply = msgspec.structs.replace(reply, tool_calls=())
     history.append(Message(role="assistant", content=reply.text, thinking=reply.thinking, tool_calls=reply.tool_calls))
     usage = reply.usage
     used = usage.total_tokens if usage and usage.prompt_tokens else estimate_tokens(history)
@@ -170,7 +172,16 @@ async def _next_reply(deps: AgentDeps, history: list[Message], turn: int, choice
 
 
 def _record_failure(deps: AgentDeps, turn: int, exc: ProviderError) -> None:
-    deps.emit(Request(turn=turn, model=deps.model, status=exc.status, error=str(exc), retry_after_s=exc.retry_after_s))
+    deps.emit(
+        Request(
+            turn=turn,
+            model=deps.model,
+            status=exc.status,
+            error=str(exc),
+            retry_after_s=exc.retry_after_s,
+            latency_s=exc.latency_s,
+        )
+    )
 
 
 def _record_reply(deps: AgentDeps, turn: int, reply: Reply) -> None:

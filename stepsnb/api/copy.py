@@ -22,10 +22,10 @@ def copy(
 
     `artifact` is a name such as `report`. A file that is there already and differs is left alone unless `force`.
 
-    Raises: InputError for an unknown run or artifact; WorkspaceError where a file would be overwritten.
+    Raises: InputError for an unknown run or artifact, or naming the files that would be overwritten.
     """
     root = store_root(store)
     found = {event.name: event for event in run_events(Store(root), run) if isinstance(event, Artifact)}
     if artifact not in found:
         raise InputError(f"run {run}: {unknown_name('artifact', artifact, found)}")
-    return copy_out(root / found[artifact].path, Path(target), force=force)
+    return [Path(target) / name for name in copy_out(root / found[artifact].path, Path(target), force=force)]

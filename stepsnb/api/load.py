@@ -15,7 +15,7 @@ from ..run.context import RunContext
 from ..store import open_spool
 from ..workspace import ArtifactTree, RunWorkspace, gather_files
 from .options import Functions, RunOptions, RunPlace, callers_functions, secrets_of
-from .run import CellAsker, OpenRun, Run, RunHandle, Watchers
+from .run import OpenRun, Run, RunHandle
 
 _YAML_SUFFIXES = (".yml", ".yaml")
 
@@ -77,17 +77,13 @@ class LoadedPipeline:
     def start(self, job: str | None = None, **options: Unpack[RunOptions]) -> RunHandle:
         """Start a job and return at once; await the handle for the `Run`, or `cancel()` it."""
         place = RunPlace(options)
-        watchers, asker = Watchers(), CellAsker()
-        watchers.current, asker.current = options.get("on_event"), options.get("asker")
-        run, _ = self._build(job, options, place, watchers, asker)
+        run, _ = self._build(job, options, place)
         return RunHandle(run.run_id, engine().start(run.run_all()), place)
 
     def open(self, job: str | None = None, *, after: OpenRun | None = None, **options: Unpack[RunOptions]) -> OpenRun:
         """Open a run that goes on cell by cell; `after` hands on the artifacts of a run that has ended."""
-        place = RunPlace(options)
-        watchers, asker = Watchers(), CellAsker()
-        run, pipeline = self._build(job, options, place, watchers, asker, after)
-        return OpenRun(run, pipeline, place, watchers, asker)
+        place = RunPlace(options) if after is None else after.place
+        return OpenRun(*self._build(job, options, place, after), place)
 
     def _read(self, variables: Mapping[str, object]) -> Pipeline:
         if self._path is not None:
@@ -99,8 +95,6 @@ class LoadedPipeline:
         job: str | None,
         options: RunOptions,
         place: RunPlace,
-        watchers: Watchers,
-        asker: CellAsker,
         after: OpenRun | None = None,
     ) -> tuple[JobRun, Pipeline]:
         unknown = set(options) - set(RunOptions.__annotations__)
@@ -112,20 +106,20 @@ class LoadedPipeline:
         run_id = new_run_id()
         workspace = RunWorkspace(place.root, run_id)
         files = options.get("files")
-        artifacts: list[ArtifactTree] = [] if after is None else list(after.run.artifacts)
+        artifacts: list[ArtifactTree] = [] if after is None else list(after.artifacts)
         if files:
             artifacts.append(gather_files([Path(f) for f in files], base_dir=Path.cwd(), workspace=workspace))
         recorder = Recorder(
             run_id,
             sink=open_spool(place.root) if place.is_kept else None,
-            watchers=[watchers],
+            watchers=[on_event] if (on_event := options.get("on_event")) else (),
             secrets=secrets_of(pipeline),
         )
         context = RunContext(
             pipeline=pipeline,
             workspace=workspace,
             recorder=recorder,
-            ladder=Ladder(GivenAnswers.from_value(options.get("answers")), asker),
+            ladder=Ladder(GivenAnswers.from_value(options.get("answers")), options.get("asker")),
             functions=options.get("functions") or self._functions or callers_functions(),
         )
         setup = RunSetup(tuple(artifacts), None if after is None else after.run_id)

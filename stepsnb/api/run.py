@@ -1,7 +1,7 @@
 """Runs as callers hold them: finished, under way, or open between two cells."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING, Any
 from ..config import Pipeline, load_steps
 from ..engine import EngineTask, engine
 from ..errors import InputError
-from ..events import Artifact, Emit, Event, RunStarted, StepFinished, StepSkipped, StepStarted
+from ..events import Artifact, Event
 from ..outcome import Outcome
-from ..people import Asker
 from ..run import JobRun, RunResult, StepResult, total_cost_usd, total_usage
 from ..settings import STOP_PROMPT_S
 from ..usage import Usage
+from ..workspace import ArtifactTree
 from .options import RunPlace
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_TOLD_AGAIN = (RunStarted, StepStarted, StepSkipped, StepFinished, Artifact)
 
 
 class Run:
@@ -196,28 +194,13 @@ class RunHandle:
             raise
 
 
-class CellAsker:
-    """The `Asker` of whichever cell of an open run is running."""
-
-    def __init__(self) -> None:
-        self.current: Asker | None = None
-
-    async def ask(self, question: Any) -> Any:
-        """Pass the question on; None when the running cell cannot ask anybody."""
-        return None if self.current is None else await self.current.ask(question)
-
-
 class OpenRun:
     """A run that goes on from cell to cell; each part of it is a `RunHandle` of its own."""
 
-    def __init__(
-        self, run: JobRun, pipeline: Pipeline, place: RunPlace, watchers: "Watchers", asker: CellAsker
-    ) -> None:
+    def __init__(self, run: JobRun, pipeline: Pipeline, place: RunPlace) -> None:
         self._run = run
         self._pipeline = pipeline
-        self._place = place
-        self._watchers = watchers
-        self._asker = asker
+        self.place = place
         self._current: RunHandle | None = None
 
     @property
@@ -236,67 +219,29 @@ class OpenRun:
         return self._run.is_finished
 
     @property
-    def run(self) -> JobRun:
-        """The run underneath, for going on from its artifacts."""
-        return self._run
+    def artifacts(self) -> tuple[ArtifactTree, ...]:
+        """What its steps left behind so far."""
+        return self._run.artifacts
 
-    def next(self, *, asker: Asker | None = None, on_event: Emit | None = None) -> RunHandle:
-        """Run the plan's next step."""
-        return self._start(self._run.run_next, asker, on_event)
+    def next(self) -> RunHandle:
+        """Run the plan's next step; the last one ends the run."""
+        return self._start(self._run.run_next)
 
-    def step(self, name: str, *, asker: Asker | None = None, on_event: Emit | None = None) -> RunHandle:
+    def step(self, name: str) -> RunHandle:
         """Run up to and including the step called `name`."""
-        return self._start(lambda: self._run.run_named(name), asker, on_event)
+        return self._start(lambda: self._run.run_named(name))
 
-    def run_steps(
-        self,
-        text: str,
-        *,
-        vars: Any = None,
-        file: str = "<cell>",
-        asker: Asker | None = None,
-        on_event: Emit | None = None,
-    ) -> RunHandle:
+    def run_steps(self, text: str, *, vars: Mapping[str, object] | None = None, file: str = "<cell>") -> RunHandle:
         """Run a YAML list of steps with this run's artifacts; raises ConfigError where the list is wrong."""
         steps = load_steps(text, pipeline=self._pipeline, job=None, file=file, variables=vars)
-        return self._start(lambda: self._run.run_steps(steps), asker, on_event)
+        return self._start(lambda: self._run.run_steps(steps))
 
-    def finish(self, *, asker: Asker | None = None, on_event: Emit | None = None) -> RunHandle:
-        """End the run where it stands; its job's asserts are judged now."""
-        return self._start(self._run.finish, asker, on_event)
+    def finish(self) -> RunHandle:
+        """End the run where it stands; its job's assert is judged now."""
+        return self._start(self._run.finish)
 
-    def _start(
-        self,
-        work: Callable[[], Coroutine[Any, Any, RunResult]],
-        asker: Asker | None,
-        on_event: Emit | None,
-    ) -> RunHandle:
+    def _start(self, work: Callable[[], Coroutine[Any, Any, RunResult]]) -> RunHandle:
         if self._current is not None and not self._current.is_settled:
             raise InputError(f"run {self.run_id} is still running a step; wait for it or stop it first")
-
-        async def part() -> RunResult:
-            self._asker.current = asker
-            if on_event is not None:
-                for event in self._run.result().events:
-                    if isinstance(event, _TOLD_AGAIN):
-                        on_event(event)
-            self._watchers.current = on_event
-            try:
-                return await work()
-            finally:
-                self._watchers.current = None
-                self._asker.current = None
-
-        self._current = RunHandle(self.run_id, engine().start(part()), self._place)
+        self._current = RunHandle(self.run_id, engine().start(work()), self.place)
         return self._current
-
-
-class Watchers:
-    """Passes events to whoever watches at the moment."""
-
-    def __init__(self) -> None:
-        self.current: Emit | None = None
-
-    def __call__(self, event: Event) -> None:
-        if self.current is not None:
-            self.current(event)

@@ -18,7 +18,7 @@ class GivenAnswers:
         self._given = 0 if queue is None else len(queue)
 
     @classmethod
-    def from_value(cls, value: Mapping[str, str] | Sequence[str] | None) -> "GivenAnswers":
+    def from_value(cls, value: object) -> "GivenAnswers":
         """Accept what `answers=` accepts.
 
         Raises: InputError for anything but a mapping or list of texts.
@@ -29,7 +29,7 @@ class GivenAnswers:
             if not all(isinstance(k, str) and isinstance(v, str) for k, v in value.items()):
                 raise InputError("answers: keys and values are texts; write {'part of the question': 'answer'}")
             return cls(value, None)
-        if isinstance(value, str) or not all(isinstance(v, str) for v in value):
+        if isinstance(value, str) or not isinstance(value, Sequence) or not all(isinstance(v, str) for v in value):
             raise InputError("answers: give a mapping {'part of the question': 'answer'} or a list of texts")
         return cls({}, value)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 
 from ..errors import Aborted
 from ..events import Emit, Question
@@ -9,6 +10,8 @@ from ..settings import QUESTION_WAIT_S
 from ..tools import AskReply, AskRequest
 from .given import GivenAnswers
 from .questions import Answer, Asker, PendingQuestion
+
+Settle = Callable[[], Awaitable[None]]
 
 
 def _clock_words(seconds: float) -> str:
@@ -31,8 +34,8 @@ class Ladder:
         self._given = given
         self._asker = asker
 
-    async def ask(self, request: AskRequest, *, question_id: str, agent: str, emit: Emit) -> AskReply:
-        """Answer `request`, or use its default.
+    async def ask(self, request: AskRequest, *, question_id: str, agent: str, emit: Emit, settle: Settle) -> AskReply:
+        """Answer `request`, or use its default; `settle` waits until what was emitted is on the disk.
 
         Raises: Aborted when nobody answered and there is no default; InputError when a list of answers ran out.
         """
@@ -62,6 +65,7 @@ class Ladder:
             )
 
         record("asked", expires_at=time.time() + wait_s if wait_s else None)
+        await settle()
         text = self._given.find(request.text)
         answer = None if text is None else Answer(text, "given")
         nobody = "nobody is here to answer"
@@ -73,6 +77,7 @@ class Ladder:
                 nobody = f"nobody answered within {_clock_words(wait_s)}"
         if answer is not None:
             record("answered", answer=answer.text, source=answer.source, answered_by=answer.answered_by)
+            await settle()
             return AskReply(answered=True, answer=answer.text, source=answer.source, note=None)
         if request.default is not None:
             record("answered", answer=request.default, source="default")

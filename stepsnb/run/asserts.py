@@ -51,7 +51,7 @@ def judge_job(
     A matching `execution` clears the plan's failure, unless `outcome: succeeded` stands beside it; `outcome:
     failed` matches failed and errored. What a person stopped stays aborted.
     """
-    if asserted is None or (outcome is Outcome.ABORTED and asserted.outcome != Outcome.ABORTED):
+    if asserted is None or (outcome is Outcome.ABORTED and asserted.outcome != "aborted"):
         return outcome, error
     unmet = []
     if asserted.execution is not None and list(asserted.execution) != list(execution):

@@ -15,7 +15,7 @@ from ..workspace import ArtifactTree
 from .asserts import judge_job
 from .context import RunContext
 from .results import RunResult, StepResult
-from .step import run_step
+from .step import BROKEN, STOPPED, accept_cancellation, run_step
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class JobRun:
 
     async def _run_rest(self) -> None:
         while self._position < len(self._plan.steps) and self._outcome.is_good and not self._is_overdue():
-            await self._run_one(self._plan.steps[self._position])
+            await self._run_planned_step(self._plan.steps[self._position])
         await self._end()
 
     async def _run_until(self, index: int) -> None:
@@ -117,26 +117,28 @@ class JobRun:
         if index == len(self._plan.steps):
             raise InputError(f"run {self.run_id} has no step left; `%steps finish` ends it")
         if not self._is_overdue():
-            await self._run_one(self._plan.steps[index])
+            await self._run_planned_step(self._plan.steps[index])
         if self._position == len(self._plan.steps) or not self._outcome.is_good:
             await self._end()
 
     async def _run_extra(self, steps: Sequence[Step]) -> None:
         for step in steps:
-            self._note(await run_step(step, len(self._steps), self._context))
+            await self._run_one(step)
             if not self._outcome.is_good:
                 await self._end()
                 return
 
-    async def _run_one(self, planned: PlannedStep) -> None:
+    async def _run_planned_step(self, planned: PlannedStep) -> None:
         self._position = planned.index + 1
-        self._note(await run_step(planned.step, len(self._steps), self._context))
+        await self._run_one(planned.step)
 
-    def _note(self, result: StepResult) -> None:
+    async def _run_one(self, step: Step) -> None:
+        result = await run_step(step, len(self._steps), self._context)
         self._steps.append(result)
         if not result.outcome.is_good:
             self._outcome = result.outcome
             self._error = f"step `{result.name}` {result.outcome}: {result.reason or 'no reason was given'}"
+        await self._context.recorder.settle()
 
     def _is_overdue(self) -> bool:
         limit_s, began = self._plan.job.timeout_s, self._began
@@ -168,28 +170,29 @@ class JobRun:
 
     async def _guard(self, work: Callable[[], Awaitable[None]]) -> RunResult:
         """Do some of the run; whatever ends it early, its end is recorded."""
-        settled = False
+        self._check_open()
+        self._start()
+        is_open_or_ended = False
         try:
-            self._check_open()
-            self._start()
             await work()
-            settled = True
+            is_open_or_ended = True
         except asyncio.CancelledError:
-            # Stop: the step has recorded that it was stopped; the run ends here, and the caller gets it.
-            self._outcome, self._error = Outcome.ABORTED, self._error or "stopped"
+            # Stopped between two steps; a stop within one is that step's outcome.
+            accept_cancellation()
+            self._outcome, self._error = Outcome.ABORTED, STOPPED
             await self._end()
-            settled = True
-            if (task := asyncio.current_task()) is not None:
-                task.uncancel()
+            is_open_or_ended = True
         except StoreError as exc:
-            self._outcome, self._error, self._finished = Outcome.ERRORED, str(exc), Outcome.ERRORED
+            # Nothing can be recorded any more, so the run is over here and the caller gets the reason.
+            self._finished, self._error = Outcome.ERRORED, str(exc)
+            await self._close()
             raise
         except StepsError:
-            settled = True  # refused before anything ran: the run stays as it was
+            is_open_or_ended = True  # refused before anything ran: the run stays as it was
             raise
         finally:
-            if not settled and not self.is_finished:
-                self._outcome, self._error = Outcome.ERRORED, "stepsnb itself failed; see the traceback"
+            if not is_open_or_ended and not self.is_finished:
+                self._outcome, self._error = Outcome.ERRORED, BROKEN
                 await self._end()
         return self.result()
 
@@ -201,4 +204,8 @@ class JobRun:
         self._finished, self._error = outcome, error
         duration_s = time.monotonic() - (self._began or time.monotonic())
         self._context.recorder.emit(RunFinished(outcome=outcome, error=error, duration_s=duration_s))
+        await self._context.recorder.settle()
+        await self._close()
+
+    async def _close(self) -> None:
         await asyncio.to_thread(self._context.workspace.close)

@@ -4,7 +4,7 @@ import time
 from collections.abc import Awaitable, Iterable, Sequence
 from typing import Protocol
 
-from ..events import DURABLE, LIVE_ONLY, Emit, Event, TextChunk, TextDelta, TurnFinished, decode_event, encode_event
+from ..events import LIVE_ONLY, Emit, Event, TextChunk, TextDelta, TurnFinished, decode_event, encode_event
 from ..settings import TEXT_CHUNK_BYTES, TEXT_CHUNK_S
 
 REDACTED = "[redacted]"
@@ -13,7 +13,7 @@ REDACTED = "[redacted]"
 class Sink(Protocol):
     """Where encoded events are kept: the store's spool."""
 
-    def append(self, payload: bytes, *, sync: bool = False) -> None:
+    def append(self, payload: bytes) -> None:
         """Append one encoded event."""
         ...
 
@@ -63,7 +63,7 @@ class Recorder:
                 self._pending.pop(event.step_id, None)
             self.events.append(event)
             if self._sink is not None:
-                self._sink.append(payload, sync=isinstance(event, DURABLE))
+                self._sink.append(payload)
         for watch in self._watchers:
             watch(event)
         if is_live_only:
@@ -91,7 +91,11 @@ class Recorder:
         return emit
 
     async def settle(self) -> None:
-        """Wait until everything recorded so far is on the disk."""
+        """Wait until everything recorded so far is on the disk; concurrent waiters share one flush.
+
+        Awaited where a record must count before anybody acts on it: a tool call's intent, a question, the end of a
+        step or run.
+        """
         if self._sink is not None:
             await self._sink.settle()
 

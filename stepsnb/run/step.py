@@ -15,19 +15,29 @@ from .results import StepResult
 from .steps import run_agent_step, run_get_step, run_task_step
 from .steps.agent import agent_timeout_s
 
-_NOT_AN_ERROR = "stopped"
+STOPPED = "stopped"
+"""Why a step or run that a person or the kernel stopped ended."""
+
+BROKEN = "stepsnb itself failed; the traceback says where"
+"""Why a step or run ended whose exception nobody foresaw; that one reaches the caller."""
+
+
+def accept_cancellation() -> None:
+    """Take a stop as handled, so that what is awaited next is not cut by it."""
+    if (task := asyncio.current_task()) is not None:
+        task.uncancel()
 
 
 async def run_step(step: Step, index: int, run: RunContext) -> StepResult:
     """Run one step to its recorded end and return how it went.
 
-    What goes wrong becomes the step's outcome; only cancellation is raised again, after it was recorded.
+    What goes wrong becomes the step's outcome, a stop included: it is *aborted* then. Raises: StoreError.
     """
     step_id = f"s{index + 1}"
     emit = run.recorder.step(step_id)
     began = time.monotonic()
     started = StepStarted(name=step.name, step_kind=step.kind, index=index)
-    end = StepEnd(Outcome.ABORTED, reason=_NOT_AN_ERROR)
+    end = StepEnd(Outcome.ERRORED, reason=BROKEN)
     try:
         if isinstance(step, AgentStep):
             agent = run.pipeline.agent(step.agent)
@@ -35,6 +45,9 @@ async def run_step(step: Step, index: int, run: RunContext) -> StepResult:
             started.model = agent.source.model or run.pipeline.defaults.model
         emit(started)
         end = await _run_in_directory(step, step_id, run)
+    except asyncio.CancelledError:
+        accept_cancellation()
+        end = StepEnd(Outcome.ABORTED, reason=STOPPED)
     except Aborted as exc:
         end = StepEnd(Outcome.ABORTED, reason=str(exc))
     except StoreError:

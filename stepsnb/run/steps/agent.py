@@ -98,7 +98,7 @@ def _runner(step: AgentStep, agent: Agent, tools: tuple[Tool, ...], ctx: StepCon
 
 def _asker(max_questions: int, agent: str, ctx: StepContext) -> Callable[[AskRequest], Awaitable[AskReply]]:
     """Return the way this step asks; its deadline stands still while somebody is waited on."""
-    asked = 0
+    asked, recorder = 0, ctx.run.recorder
 
     async def ask(request: AskRequest) -> AskReply:
         nonlocal asked
@@ -112,7 +112,11 @@ def _asker(max_questions: int, agent: str, ctx: StepContext) -> Callable[[AskReq
         ctx.clock.reschedule(None)
         try:
             return await ctx.run.ladder.ask(
-                request, question_id=f"{ctx.run.recorder.run_id}-{ctx.run.questions}", agent=agent, emit=ctx.emit
+                request,
+                question_id=f"{recorder.run_id}-{ctx.run.questions}",
+                agent=agent,
+                emit=ctx.emit,
+                settle=recorder.settle,
             )
         finally:
             if deadline is not None and not ctx.clock.expired():

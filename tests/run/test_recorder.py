@@ -1,0 +1,92 @@
+"""Events on their way to the spool and to whoever watches."""
+
+import pytest
+
+from stepsnb.errors import StoreError
+from stepsnb.events import (
+    MessageAdded,
+    TextDelta,
+    TurnFinished,
+    decode_event,
+)
+from stepsnb.run import Recorder
+from stepsnb.settings import TEXT_CHUNK_BYTES
+
+
+class Spool:
+    def __init__(self):
+        self.payloads, self.settled = [], 0
+
+    def append(self, payload):
+        self.payloads.append(payload)
+
+    async def settle(self):
+        self.settled = len(self.payloads)
+
+    @property
+    def events(self):
+        return [decode_event(payload) for payload in self.payloads]
+
+
+def test_events_are_stamped_in_order():
+    spool = Spool()
+    recorder = Recorder("R", sink=spool)
+    emit = recorder.step("s1")
+    recorder.emit(MessageAdded(text="a"))
+    emit(MessageAdded(text="b"))
+    first, second = spool.events
+    assert [(e.run_id, e.step_id, e.seq) for e in (first, second)] == [("R", "", 0), ("R", "s1", 1)]
+    assert 0 < first.at <= second.at
+
+
+def test_deltas_are_seen_and_not_stored():
+    spool, seen = Spool(), []
+    recorder = Recorder("R", sink=spool, watchers=[seen.append])
+    recorder.emit(TextDelta(delta="hi"))
+    assert ([e.delta for e in seen], spool.payloads, recorder.events) == (["hi"], [], [])
+
+
+def test_streamed_text_is_stored_in_chunks_while_the_reply_is_under_way():
+    spool = Spool()
+    emit = Recorder("R", sink=spool).step("s1")
+    for _ in range(2 * TEXT_CHUNK_BYTES // 16):
+        emit(TextDelta(delta="x" * 16, turn=1))
+    chunks = spool.events
+    assert [(e.kind, e.step_id, e.turn, len(e.text)) for e in chunks] == [("text_chunk", "s1", 1, TEXT_CHUNK_BYTES)] * 2
+
+
+def test_rest_of_a_chunk_is_dropped_when_the_whole_reply_is_stored():
+    spool = Spool()
+    emit = Recorder("R", sink=spool).step("s1")
+    emit(TextDelta(delta="Fjord", turn=1))
+    emit(TurnFinished(turn=1, text="Fjord"))
+    assert [e.kind for e in spool.events] == ["turn_finished"]
+
+
+@pytest.mark.parametrize("secret", ["sk-abc123456", 'quote"and\\slash', "käse-ключ"])
+def test_secret_is_replaced_in_the_store_and_in_the_view(secret):
+    spool, seen = Spool(), []
+    recorder = Recorder("R", sink=spool, watchers=[seen.append], secrets=[secret])
+    recorder.emit(MessageAdded(text=f"the key is {secret}!"))
+    recorder.emit(TextDelta(delta=f"<{secret}>"))
+    assert spool.events[0].text == recorder.events[0].text == "the key is [redacted]!"
+    assert [e.text if e.kind == "message" else e.delta for e in seen] == ["the key is [redacted]!", "<[redacted]>"]
+
+
+async def test_settling_waits_for_what_was_recorded():
+    spool = Spool()
+    recorder = Recorder("R", sink=spool)
+    recorder.emit(MessageAdded(text="a"))
+    await recorder.settle()
+    assert spool.settled == 1
+
+
+def test_what_the_store_refuses_is_not_shown():
+    class Full(Spool):
+        def append(self, payload):
+            raise StoreError("no space left")
+
+    seen = []
+    with pytest.raises(StoreError):
+        Recorder("R", sink=Full(), watchers=[seen.append]).emit(MessageAdded(text="a"))
+    assert seen == []
