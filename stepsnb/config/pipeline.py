@@ -1,0 +1,74 @@
+"""A pipeline: everything one file says."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
+
+from ..errors import InputError
+from ..suggest import unknown_name
+from . import unsupported
+from .agent import Agent
+from .assertion import PipelineAssert
+from .concept import Complaint, Concept
+from .defaults import Defaults, PriceEntry
+from .job import Job
+from .resource import Resource
+from .scalars import ModelName
+from .unsupported import Unsupported
+
+
+class Pipeline(Concept):
+    """A loaded pipeline.
+
+    `file` is its name in messages, relative paths in it start at `base_dir`, and `source_text` is its YAML.
+    """
+
+    unsupported_keys: ClassVar[Unsupported] = unsupported.PIPELINE
+
+    file: SkipJsonSchema[str] = "<code>"
+    base_dir: SkipJsonSchema[Path] = Path()
+    source_text: SkipJsonSchema[str] = Field(default="", repr=False)
+    defaults: Defaults = Defaults()
+    prices: dict[ModelName, PriceEntry] = Field(default={}, description="US dollars per million tokens, by model.")
+    resources: tuple[Resource, ...] = ()
+    agents: tuple[Agent, ...] = ()
+    jobs: tuple[Job, ...]
+    assert_: PipelineAssert | None = Field(default=None, validation_alias="assert")
+
+    def agent(self, name: str) -> Agent:
+        """Return the agent called `name`. Raises: InputError when there is none."""
+        for agent in self.agents:
+            if agent.name == name:
+                return agent
+        raise InputError(f"{self.file}: {unknown_name('agent', name, (agent.name for agent in self.agents))}")
+
+    def resource(self, name: str) -> Resource:
+        """Return the resource called `name`. Raises: InputError when there is none."""
+        for resource in self.resources:
+            if resource.name == name:
+                return resource
+        raise InputError(f"{self.file}: {unknown_name('resource', name, (each.name for each in self.resources))}")
+
+    def job(self, name: str | None = None) -> Job:
+        """Return the job called `name`, or the only one. Raises: InputError when that is not one job."""
+        if name is None and len(self.jobs) == 1:
+            return self.jobs[0]
+        for job in self.jobs:
+            if job.name == name:
+                return job
+        names = [job.name for job in self.jobs]
+        if name is None:
+            raise InputError(f"{self.file}: has {len(names)} jobs, so name one: {', '.join(names)}")
+        raise InputError(f"{self.file}: {unknown_name('job', name, names)}")
+
+    def complaints(self) -> Iterator[Complaint]:
+        """Refuse a pipeline that has nothing to run, and an assert on jobs it has not."""
+        names = [job.name for job in self.jobs]
+        if not names:
+            yield Complaint(("jobs",), "`jobs:` is empty; a pipeline has at least one job", ("jobs",))
+        for index, name in enumerate(self.assert_.execution if self.assert_ else ()):
+            if name not in names:
+                yield Complaint(("assert", "execution", index), unknown_name("job", name, names), ("jobs",))

@@ -1,0 +1,44 @@
+"""A `task` step: a shell program."""
+
+from collections.abc import Iterator
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from .. import unsupported
+from ..assertion import StepAssert
+from ..concept import Complaint
+from ..scalars import AnyText, ArtifactName, DurationS, Name, Text, VariableName
+from ..unsupported import Unsupported
+from .base import StepBase, artifact_complaints, file_complaints
+
+
+class TaskStep(StepBase):
+    """Runs `run` with `sh -c` in a directory that holds its inputs and its empty outputs."""
+
+    unsupported_keys: ClassVar[Unsupported] = unsupported.TASK
+    kind: ClassVar[Literal["task"]] = "task"
+
+    task: Name
+    run: Text = Field(description="The program, for `sh -c`.")
+    inputs: tuple[ArtifactName, ...] = ()
+    outputs: tuple[ArtifactName, ...] = ()
+    env: dict[VariableName, AnyText] = Field(default_factory=dict)
+    timeout_s: DurationS | None = Field(default=None, validation_alias="timeout", description='"0" means none.')
+    assert_: StepAssert | None = Field(default=None, validation_alias="assert")
+
+    @property
+    def name(self) -> str:
+        """The step's name in records."""
+        return self.task
+
+    def complaints(self) -> Iterator[Complaint]:
+        """Refuse what only an agent can owe."""
+        yield from artifact_complaints(self.inputs, self.outputs)
+        yield from file_complaints(self.assert_, self.outputs)
+        if self.assert_ and self.assert_.tool_calls:
+            text = "`assert.tool_calls:` is for agent steps, a task calls no tools; assert on `stdout:` or `files:`"
+            yield Complaint(("assert", "tool_calls"), text, ("assert",))
+        elif self.assert_ and self.assert_.nudge:
+            text = "`assert.nudge:` is for agent steps, a task has no model to tell; remove it"
+            yield Complaint(("assert", "nudge"), text, ("assert",))

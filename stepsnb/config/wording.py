@@ -1,0 +1,77 @@
+"""The sentences load errors are made of: what is wrong, then what to do instead."""
+
+import difflib
+from collections.abc import Iterable
+
+from .tree import Entries, Items, Path, Scalar, Tree
+
+_MISSING = {
+    "builtin": "name a built-in tool",
+    "input": "give US dollars per million tokens",
+    "jobs": "a pipeline has at least one job",
+    "name": "give it one",
+    "output": "give US dollars per million tokens",
+    "path": "name a file or folder, relative to the pipeline file",
+    "plan": "list the job's steps under it",
+    "python": "name a Python function",
+    "run": "write the shell program, or remove the step",
+    "source": "write `source: {path: …}`",
+    "type": "the built-in one is `path`",
+}
+
+
+def nearest(got: str, known: Iterable[str]) -> str | None:
+    """Return the known name that was probably meant; None when none is near."""
+    return next(iter(difflib.get_close_matches(got, sorted(known), n=1)), None)
+
+
+def did_you_mean(got: str, known: Iterable[str]) -> str:
+    """Return `` (did you mean `x`?)`` for the nearest known name; empty when none is near."""
+    near = nearest(got, known)
+    return f" (did you mean `{near}`?)" if near else ""
+
+
+def not_supported(what: str, instead: str) -> str:
+    """Say that `what` belongs to the language and this version cannot do it yet."""
+    return f"{what} is not supported by this version of stepsnb; {instead}"
+
+
+def missing(path: Path) -> str:
+    """Say that the key at the end of `path` is missing."""
+    return f"`{dotted(path)}:` is missing; {_MISSING.get(str(path[-1]), 'add it')}"
+
+
+def dotted(path: Path) -> str:
+    """Join the keys of `path`, leaving out list positions."""
+    return ".".join(part for part in path if isinstance(part, str))
+
+
+def subject(tree: Tree, path: Path) -> str:
+    """Name the value at the end of `path` in a message: with its text when it has one, else by its key."""
+    key = dotted(path)
+    shown = tree.shown if isinstance(tree, Scalar) else ""
+    if isinstance(path[-1], int):
+        return f"`{shown}` in `{key}:`" if shown else f"entry {path[-1] + 1} of `{key}:`"
+    return f"`{key}: {shown}`" if shown else f"`{key}:`"
+
+
+def wrong_shape(tree: Tree, expected: str) -> str:
+    """Say that a value is no `expected` (`text`, `a list`, `a mapping` …) and how to write one."""
+    instead = {
+        "a list": "write `[a, b]`, or one `- ` line for each entry",
+        "a mapping": "write `key: value` lines under it",
+    }.get(expected, "write it on one line")
+    if expected == "text" and isinstance(tree, Entries):
+        instead = "put text that holds `: ` in quotes"
+    return f"must be {expected}, not {shape(tree)}; {instead}"
+
+
+def shape(tree: Tree) -> str:
+    """Name what kind of value `tree` is."""
+    match tree:
+        case Entries():
+            return "a mapping"
+        case Items():
+            return "a list"
+        case Scalar():
+            return "empty" if tree.is_null else "text"

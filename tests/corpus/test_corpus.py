@@ -1,0 +1,43 @@
+"""Every pipeline of the corpus loads, or fails with exactly the errors it states on its `# expect:` lines."""
+
+from pathlib import Path
+
+import pytest
+
+from stepsnb.config import load_file
+from stepsnb.errors import ConfigError
+
+HERE = Path(__file__).parent
+VALID = sorted((HERE / "valid").glob("*.yml"))
+INVALID = sorted((HERE / "invalid").glob("*.yml"))
+
+
+def expected_errors(path):
+    """The file's `# expect: [line:column:] message` lines as the loader puts them, with the file's name in front."""
+    lines = path.read_bytes().decode("utf-8", "replace").splitlines()
+    return [f"{path}:{line.removeprefix('# expect: ')}" for line in lines if line.startswith("# expect: ")]
+
+
+@pytest.mark.parametrize("path", VALID, ids=lambda path: path.stem)
+def test_valid_pipeline_loads(path):
+    pipeline = load_file(path)
+
+    assert pipeline.base_dir == path.parent
+    assert pipeline.source_text == path.read_text("utf-8")
+
+
+@pytest.mark.parametrize("path", INVALID, ids=lambda path: path.stem)
+def test_invalid_pipeline_states_its_errors(path):
+    expected = expected_errors(path)
+    assert expected
+
+    with pytest.raises(ConfigError) as caught:
+        load_file(path)
+
+    assert str(caught.value).splitlines() == expected
+
+
+def test_every_valid_pipeline_asserts_something_about_each_job():
+    unasserted = [(path.name, job.name) for path in VALID for job in load_file(path).jobs if job.assert_ is None]
+
+    assert unasserted == []
