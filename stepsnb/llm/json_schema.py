@@ -12,8 +12,8 @@ OVERHEAD_CHARACTERS = 90
 """Of a reply's own keys, braces and quotes, and of a tool's name."""
 
 MIN_STRING = 24
-MAX_STRING = 2_000
-"""llama.cpp refuses a grammar that repeats more often than this ("number of repetitions exceeds sane defaults")."""
+MAX_STRING = 1_900
+"""llama.cpp refuses, by version, grammars that repeat 2,000 times or more (its issues 17473 and 27087)."""
 
 MAX_ITEMS = 8
 

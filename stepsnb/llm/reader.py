@@ -25,6 +25,11 @@ class ReplyReader:
         self._body: list[bytes] = []  # a JSON document, or the start of a body of which only blanks have arrived
         self._is_json = False
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the reply is complete, even if its stream is not."""
+        return self._assembly.finish_reason is not None or (self.is_done and self._assembly.has_output)
+
     def feed(self, data: bytes) -> None:
         """Take the next bytes of the body.
 
@@ -61,7 +66,7 @@ class ReplyReader:
         if not self.is_done:
             for event in self._events.close():
                 self._take(event, is_last=True)
-        if self._assembly.finish_reason is None and not (self.is_done and self._assembly.has_output):
+        if not self.is_whole:
             raise failures.cut_short(self._target, self.status)
 
     def _take(self, event: bytes, *, is_last: bool = False) -> None:

@@ -5,10 +5,11 @@ from typing import Any
 import httpx
 import msgspec
 
-from . import connection
+from .connection import request_headers
 from .prices import known_model
 from .providers import provider_named
 from .target import Target
+from .transports.network import network
 
 ASK_S = 5.0
 """A server that does not list its models within this time is not asked again."""
@@ -34,10 +35,10 @@ async def find_window(target: Target) -> int | None:
 
 async def _ask(target: Target) -> int | None:
     url = httpx.URL(target.base_url + "/models")
-    headers = connection.request_headers(target)
+    headers = request_headers(target, url)
     timeouts = {"timeout": dict.fromkeys(("connect", "read", "write", "pool"), ASK_S)}
     try:
-        transport = await connection.network(target.base_url)
+        transport = await network(target.base_url)
         response = await transport.handle_async_request(httpx.Request("GET", url, headers=headers, extensions=timeouts))
         try:
             listed = msgspec.json.decode(await response.aread()) if response.status_code == 200 else None

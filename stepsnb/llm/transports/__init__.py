@@ -1,6 +1,6 @@
 """The transports below a client, and, here alone, the order in which they wrap one another.
 
-From the outside in: nothing wraps anything yet; the innermost is a script for `scripted/`, the network for all else.
+There is one layer: a script for `scripted/`, the network for all else. What wraps them is named here, outermost first.
 """
 
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ async def build_transport(target: "Target") -> "httpx.AsyncBaseTransport":
 
         return ScriptedTransport(script_named(target.model, target.base_dir))
     from .. import failures
-    from ..connection import network
+    from .network import network
 
     try:
         return await network(target.base_url)
