@@ -1,0 +1,126 @@
+"""Brings a notebook's own files in as artifacts: the resource type `path`, and files handed to a run."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ..errors import InputError, WorkspaceError
+from ..suggest import unknown_name
+from .globs import check_glob, match_glob
+from .run_workspace import RunWorkspace, explain_os_error
+from .trees import ArtifactTree, IsIgnored, UnfitEntry, copy_file, copy_tree
+
+_STORE_NAME = ".steps"
+"""A store's usual name; never part of what is brought in."""
+
+
+def fetch_path(source: Mapping[str, object], *, name: str, base_dir: Path, workspace: RunWorkspace) -> ArtifactTree:
+    """Fetch the file or folder a `path` resource names.
+
+    Args:
+        source: `path`, relative to `base_dir`, and optionally `ignore`, a list of globs: one without `/` is matched
+            against the name of every file and folder, one with `/` against the path inside the folder.
+
+    Raises: InputError for a source that says something else, WorkspaceError for files that cannot be brought in.
+    """
+    where = f"resource `{name}`"
+    path, ignore = _check_source(source, where)
+    try:
+        entry, place = _find(path, base_dir)
+    except WorkspaceError as exc:
+        raise WorkspaceError(f"{where}: {exc}; correct `path:`, or create it") from exc
+    return _bring_in({entry: place}, name, where, workspace, ignore, is_flat=place.is_dir())
+
+
+def gather_files(paths: Sequence[str | Path], *, base_dir: Path, workspace: RunWorkspace) -> ArtifactTree:
+    """Make the artifact `files` of files and folders handed to a run, each under its own name.
+
+    Raises: InputError naming every path that is missing, and names that come twice.
+    """
+    found: dict[str, Path] = {}
+    problems = []
+    for path in paths:
+        try:
+            name, place = _find(path, base_dir)
+        except WorkspaceError as exc:
+            problems.append(str(exc))
+            continue
+        if found.setdefault(name, place) != place:
+            problems.append(f"`{path}` and `{found[name]}` have the same name; rename one, or hand in their folder")
+    if problems:
+        raise InputError(f"files: {'; '.join(problems)}")
+    return _bring_in(found, "files", "files", workspace, [])
+
+
+def _check_source(source: Mapping[str, object], where: str) -> tuple[str, list[str]]:
+    known = ("ignore", "path")
+    problems = [unknown_name("key", key, known) for key in source if key not in known]
+    path, ignore = source.get("path"), source.get("ignore", [])
+    if not isinstance(path, str) or not path:
+        problems.append("`path:` must name a file or folder")
+        path = ""
+    if not isinstance(ignore, list | tuple) or not all(isinstance(glob, str) for glob in ignore):
+        problems.append('`ignore:` must be a list of globs, as in `["*.log", "build"]`')
+        ignore = []
+    globs = [str(glob).rstrip("/") for glob in ignore]
+    problems += [problem for glob in globs if (problem := check_glob(glob))]
+    if problems:
+        raise InputError(f"{where}: {'; '.join(problems)}")
+    return path, globs
+
+
+def _find(path: str | Path, base_dir: Path) -> tuple[str, Path]:
+    """Return the name that what a person named has there, and its real place."""
+    try:
+        written = base_dir / Path(path).expanduser()
+        name, place = Path(os.path.abspath(written)).name, written.resolve(strict=True)  # noqa: PTH100 - `..` by text
+    except (FileNotFoundError, NotADirectoryError):
+        raise WorkspaceError(f"no file or folder `{path}` in `{base_dir}`") from None
+    except OSError as exc:
+        raise WorkspaceError(f"cannot look at `{path}` in `{base_dir}`: {explain_os_error(exc)}") from exc
+    except (ValueError, RuntimeError) as exc:  # not a usable name; a `~` whose home is not known
+        raise WorkspaceError(f"`{path}` is no usable path: {exc}") from exc
+    return name or "root", place
+
+
+def _bring_in(
+    found: Mapping[str, Path],
+    name: str,
+    where: str,
+    workspace: RunWorkspace,
+    ignore: Sequence[str],
+    *,
+    is_flat: bool = False,
+) -> ArtifactTree:
+    def fill(tree: Path) -> None:
+        for entry, place in found.items():
+            if not place.is_dir():
+                if not place.is_file():
+                    raise UnfitEntry(f"`{place}` is neither a file nor a folder")
+                copy_file(place, tree / entry)
+                continue
+            target = tree if is_flat else tree / entry
+            target.mkdir(exist_ok=True)
+            copy_tree(place, target, is_ignored=_ignoring(ignore, place, workspace.root))
+
+    instead = "add it to `ignore:`, or bring in what it leads to by itself" if is_flat else "leave it out"
+    try:
+        return workspace.add_tree(name, fill)
+    except UnfitEntry as exc:
+        raise WorkspaceError(f"{where}: {exc}, which an artifact cannot hold; {instead}") from exc
+    except OSError as exc:
+        raise WorkspaceError(f"{where}: {explain_os_error(exc)}") from exc
+
+
+def _ignoring(globs: Sequence[str], folder: Path, store_root: Path) -> IsIgnored:
+    store = store_root.resolve()
+
+    def is_ignored(path: str) -> bool:
+        entry = path.rpartition("/")[2]
+        return (
+            entry == _STORE_NAME
+            or folder / path == store
+            or any(match_glob(glob, path if "/" in glob else entry) for glob in globs)
+        )
+
+    return is_ignored

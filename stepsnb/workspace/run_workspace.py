@@ -1,0 +1,187 @@
+"""The directories of one run: a fresh one for each step, and the artifacts that steps leave behind."""
+
+import contextlib
+import errno
+import fcntl
+import itertools
+import os
+import re
+import stat
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..errors import WorkspaceError
+from ..settings import SPILL_DIR
+from .paths import Root, kind_of
+from .trees import ArtifactTree, UnfitEntry, copy_tree, digest_tree, remove_tree
+
+_ABANDONED_S = 600.0
+"""A working directory nobody owns is left alone until this old: its owner may just be about to claim it."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepDir:
+    """The directory a step works in: its inputs and its outputs, each a folder of its own."""
+
+    path: Path
+    root: Root
+
+
+class RunWorkspace:
+    """Makes step directories below `work/` of a store and keeps their outputs below `artifacts/`, named by content.
+
+    Close it: working directories go then, artifacts stay. What a killed process left in `work/` goes when a later
+    run starts. Not for two threads at a time.
+    """
+
+    def __init__(self, store_root: Path, run_id: str) -> None:
+        self.root = store_root.absolute()  # a notebook may change its folder while the run is open
+        self._artifacts = self.root / "artifacts"
+        self._work = self.root / "work" / _file_name(run_id)
+        self._lock: int | None = None
+        self._count = itertools.count(1)
+
+    def relative(self, path: Path) -> str:
+        """Write a path inside the store relative to the store's folder, with `/`."""
+        return path.relative_to(self.root).as_posix()
+
+    def open_step(self, step_id: str, inputs: Mapping[str, ArtifactTree], outputs: Sequence[str]) -> StepDir:
+        """Make a step's directory: copies of its inputs, and empty outputs.
+
+        A name that is both starts as the input's copy. A step that is opened again gets a fresh directory.
+
+        Raises: WorkspaceError.
+        """
+        path = self._new_folder(_file_name(step_id))
+        for name, tree in inputs.items():
+            with _explained(f"input `{name}`"):
+                _check_name(name)
+                if not tree.path.is_dir():
+                    raise WorkspaceError("its artifact is gone from the store; run the step that makes it again")
+                (path / name).mkdir()
+                copy_tree(tree.path, path / name)
+        for name in outputs:
+            with _explained(f"output `{name}`"):
+                _check_name(name)
+                (path / name).mkdir(exist_ok=name in inputs)
+        return StepDir(path, Root(path))
+
+    def capture(self, step_dir: StepDir, name: str) -> ArtifactTree:
+        """Keep a step's output as an artifact; call it for steps that succeeded.
+
+        Raises: WorkspaceError when the output is gone or holds what cannot be kept.
+        """
+        folder = step_dir.path / name
+        with _explained(f"output `{name}`"):
+            try:
+                mode = folder.lstat().st_mode
+            except FileNotFoundError:
+                raise WorkspaceError(f"its folder is gone; a step leaves what it makes in `{name}/`") from None
+            if not stat.S_ISDIR(mode):
+                raise WorkspaceError(f"it became {kind_of(mode)}; a step leaves what it makes in the folder `{name}/`")
+            try:
+                return self.add_tree(name, lambda tree: copy_tree(folder, tree, is_ignored=_is_spilled))
+            except UnfitEntry as exc:
+                raise WorkspaceError(f"{exc}, which an artifact cannot hold; let the step remove or copy it") from exc
+
+    def add_tree(self, name: str, fill: Callable[[Path], None]) -> ArtifactTree:
+        """Make an artifact of what `fill` puts into the empty folder it is given.
+
+        The tree appears in the store at once and whole, or not at all.
+        """
+        incoming = self._new_folder("incoming")
+        try:
+            fill(incoming)
+            tree = digest_tree(incoming, name)
+            kept = self._artifacts / tree.digest
+            self._artifacts.mkdir(exist_ok=True)
+            try:
+                incoming.rename(kept)
+            except OSError as exc:
+                if exc.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise
+                # Another step has left the same content: its copy serves both.
+            return replace(tree, path=kept)
+        finally:
+            remove_tree(incoming)
+
+    def close(self) -> None:
+        """Remove the run's working directories; what may not be removed stays behind."""
+        remove_tree(self._work)
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _new_folder(self, stem: str) -> Path:
+        with _explained("working directory"):
+            if self._lock is None:
+                self._claim()
+            folder = self._work / stem
+            while True:
+                try:
+                    folder.mkdir()
+                except FileExistsError:
+                    folder = self._work / f"{stem}.{next(self._count)}"
+                else:
+                    return folder
+
+    def _claim(self) -> None:
+        """Make the run's directory ours for as long as this process lives, and remove those whose process does not."""
+        self._work.mkdir(parents=True, exist_ok=True)
+        self._lock = os.open(self._work, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        _try_lock(self._lock)
+        for other in self._work.parent.iterdir():
+            with contextlib.suppress(OSError):  # tidying up for others never fails a run
+                if time.time() - other.stat().st_mtime > _ABANDONED_S:
+                    _remove_if_abandoned(other)
+
+
+def _remove_if_abandoned(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        if _try_lock(descriptor):
+            remove_tree(folder)
+    finally:
+        os.close(descriptor)
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # held by the process of a running run, or a file system without locks
+        return False
+    return True
+
+
+def _is_spilled(path: str) -> bool:
+    return path.rpartition("/")[2] == SPILL_DIR
+
+
+def _file_name(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]", "_", text).lstrip(".")[:100] or "_"
+
+
+def _check_name(name: str) -> None:
+    if not name or name in (".", "..") or "/" in name or "\0" in name:
+        raise WorkspaceError("an artifact's name is one part of a path, without `/`")
+
+
+@contextlib.contextmanager
+def _explained(what: str) -> Iterator[None]:
+    """Say what failed in front of why, and translate what the operating system raises."""
+    try:
+        yield
+    except WorkspaceError as exc:
+        raise type(exc)(f"{what}: {exc}") from exc
+    except OSError as exc:
+        raise WorkspaceError(f"{what}: {explain_os_error(exc)}") from exc
+
+
+def explain_os_error(exc: OSError) -> str:
+    """Say what went wrong with a file or folder, and what to do where that is known."""
+    place = f" (`{exc.filename}`)" if exc.filename else ""
+    if exc.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"the disk is full{place}; free some space, or keep the store elsewhere"
+    return f"{(exc.strerror or str(exc)).lower()}{place}"

@@ -1,0 +1,141 @@
+"""Copies, digests and removes trees of files; an artifact is such a tree, named by its content."""
+
+import hashlib
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import WorkspaceError
+from .paths import kind_of
+
+IsIgnored = Callable[[str], bool]
+"""Tells by its path in the tree whether an entry, and what is below it, is left out."""
+
+_SCHEME = b"stepsnb tree 1\n"
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactTree:
+    """A captured tree.
+
+    `path` holds it in the store, `files` are the relative paths of its files and links in order, `bytes` the size of
+    the files together. `digest` covers relative paths, contents, executable bits, links and folders.
+    """
+
+    name: str
+    path: Path
+    digest: str
+    files: tuple[str, ...]
+    bytes: int
+
+
+class UnfitEntry(WorkspaceError):
+    """Something that cannot be part of an artifact; callers say what to do instead."""
+
+
+def nothing_ignored(path: str) -> bool:
+    """Leave nothing out."""
+    return False
+
+
+def copy_tree(source: Path, target: Path, *, is_ignored: IsIgnored = nothing_ignored) -> None:
+    """Copy what is in the folder `source` into the folder `target`, which must exist.
+
+    Times, permissions and symbolic links are kept, except that the owner may always read and write the copy.
+
+    Raises: UnfitEntry for pipes, sockets and devices; OSError.
+    """
+    for path, entry in _walk(source, is_ignored):
+        copy = target / path
+        if entry.is_symlink():
+            copy.symlink_to(Path(entry.path).readlink())
+        elif entry.is_dir(follow_symlinks=False):
+            copy.mkdir()
+        elif entry.is_file(follow_symlinks=False):
+            copy_file(Path(entry.path), copy)
+        else:
+            raise UnfitEntry(f"`{shown(path)}` is {kind_of(entry.stat(follow_symlinks=False).st_mode)}")
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy one regular file; see `copy_tree`."""
+    shutil.copyfile(source, target, follow_symlinks=False)
+    status = source.stat(follow_symlinks=False)
+    os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
+    target.chmod(stat.S_IMODE(status.st_mode) & 0o777 | 0o600)
+
+
+def digest_tree(tree: Path, name: str) -> ArtifactTree:
+    """Read a whole tree and describe it.
+
+    Raises: UnfitEntry for a symbolic link that does not stay inside the tree, in whatever place the tree is put.
+    """
+    whole = hashlib.sha256(_SCHEME)
+    files: list[str] = []
+    size = 0
+    for path, entry in _walk(tree, nothing_ignored):
+        if entry.is_symlink():
+            check_link(tree, path)
+            kind, content = b"l", os.fsencode(Path(entry.path).readlink())
+        elif entry.is_dir(follow_symlinks=False):
+            kind, content = b"d", b""
+        else:
+            status = entry.stat(follow_symlinks=False)
+            kind = b"x" if status.st_mode & stat.S_IXUSR else b"f"
+            with Path(entry.path).open("rb") as file:
+                content = hashlib.file_digest(file, "sha256").digest()
+            size += status.st_size
+        if kind != b"d":
+            files.append(shown(path))
+        for part in (kind, os.fsencode(path), content):
+            whole.update(len(part).to_bytes(8, "big") + part)
+    return ArtifactTree(name=name, path=tree, digest=whole.hexdigest(), files=tuple(sorted(files)), bytes=size)
+
+
+def list_files(tree: Path) -> list[str]:
+    """Return the relative paths of all files and links in a tree, in order, as the file system has them."""
+    return [path for path, entry in _walk(tree, nothing_ignored) if not entry.is_dir(follow_symlinks=False)]
+
+
+def check_link(tree: Path, path: str) -> None:
+    """Refuse a symbolic link at `path` that leads out of `tree`, or would do so in another place.
+
+    Both by where it really leads, and by its text: a link that leaves the tree and comes back by the tree's own name
+    leads elsewhere once the tree is copied.
+    """
+    link = tree / path
+    text = os.fspath(link.readlink())
+    inside = os.path.normpath(os.path.join(os.path.dirname(path), text))  # noqa: PTH118, PTH120 - by text alone
+    stays = not os.path.isabs(text) and inside.split("/")[0] != ".."  # noqa: PTH117 - by text alone
+    if not stays or not Path(os.path.realpath(link)).is_relative_to(os.path.realpath(tree)):
+        raise UnfitEntry(f"`{shown(path)}` is a symbolic link that leads out")
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder and all in it as far as permissions allow, folders made read-only included."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        for inner, _, _ in os.walk(folder):
+            os.chmod(inner, stat.S_IRWXU)  # noqa: PTH101 - as walked
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def shown(path: str) -> str:
+    r"""Write a path as text that is always valid Unicode; bytes of a name that are not UTF-8 become `\xNN`."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def _walk(folder: Path, is_ignored: IsIgnored, prefix: str = "") -> Iterator[tuple[str, "os.DirEntry[str]"]]:
+    """Yield every entry below `folder` with its relative path, in order, folders before what is in them."""
+    with os.scandir(folder) as listing:
+        entries = sorted(listing, key=lambda entry: os.fsencode(entry.name))
+    for entry in entries:
+        path = prefix + entry.name
+        if is_ignored(path):
+            continue
+        yield path, entry
+        if entry.is_dir(follow_symlinks=False):
+            yield from _walk(Path(entry.path), is_ignored, path + "/")
