@@ -4,6 +4,8 @@ import socket
 
 import pytest
 
+pytest_plugins = ["tests.support.fixtures_llm"]
+
 _LOOPBACK = {"127.0.0.1", "::1", "localhost", ""}
 
 

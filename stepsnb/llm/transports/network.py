@@ -66,7 +66,8 @@ class Network(httpx.AsyncBaseTransport):
             await self._give_back(lane)
             raise
         assert isinstance(response.stream, httpx.AsyncByteStream)
-        response.stream = _Lent(response.stream, functools.partial(self._give_back, lane))
+        end = self._discard if _closes_behind_our_back(response) else self._give_back
+        response.stream = _Lent(response.stream, functools.partial(end, lane))
         return response
 
     async def _give_back(self, lane: httpx.AsyncBaseTransport) -> None:
@@ -78,6 +79,11 @@ class Network(httpx.AsyncBaseTransport):
         while len(self._idle) > KEPT_WARM or now - self._idle[0][1] > KEPT_WARM_S:
             await self._idle.popleft()[0].aclose()
 
+    async def _discard(self, lane: httpx.AsyncBaseTransport) -> None:
+        if lane in self._busy:
+            self._busy.remove(lane)
+            await lane.aclose()
+
     async def aclose(self) -> None:
         """Close every connection, also those in use."""
         lanes = [*self._busy, *(lane for lane, _ in self._idle)]
@@ -85,6 +91,14 @@ class Network(httpx.AsyncBaseTransport):
         self._idle.clear()
         for lane in lanes:
             await lane.aclose()
+
+
+def _closes_behind_our_back(response: httpx.Response) -> bool:
+    """Whether this connection must not be used again, whatever its headers say.
+
+    llama.cpp's server announces keep-alive on a streamed reply and closes after it; a request sent at once is lost.
+    """
+    return response.headers.get("server") == "llama.cpp" and "transfer-encoding" in response.headers
 
 
 class _Lent(httpx.AsyncByteStream):

@@ -36,7 +36,8 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True):
 class ScriptedReply(msgspec.Struct, frozen=True, kw_only=True):
     """One reply, or an `error` in place of one.
 
-    `usage` None means an estimate; `delay_s` is waited before each piece of a streamed reply.
+    `usage` None means an estimate; `delay_s` is waited before each piece of a streamed reply. `check` False lets
+    it call tools that were not offered, as models do.
     """
 
     text: str | None = None
@@ -47,6 +48,7 @@ class ScriptedReply(msgspec.Struct, frozen=True, kw_only=True):
     finish_reason: str | None = None
     delay_s: float = 0.0
     expect: Expectation = Expectation()
+    check: bool = True
 
 
 class Conversation(msgspec.Struct, kw_only=True):

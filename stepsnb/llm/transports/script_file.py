@@ -135,6 +135,15 @@ class _Loader:
 
         return read_number
 
+    def _flag(self, what: str) -> Callable[[yaml.Node], bool]:
+        def read_flag(node: yaml.Node) -> bool:
+            value = _value(node)
+            if not isinstance(value, bool):
+                self._note(node, f"{what} is neither true nor false")
+            return value is not False
+
+        return read_flag
+
     def _script(self, root: yaml.Node) -> Script:
         fields = self._fields(
             root,
@@ -188,6 +197,7 @@ class _Loader:
                 "finish_reason": self._text("`finish_reason`"),
                 "delay_s": self._number("`delay_s`", float, 0, 3600),
                 "expect": self._expect,
+                "check": self._flag("`check`"),
             },
         )
         said = [key for key in ("text", "thinking", "calls") if key in fields]
