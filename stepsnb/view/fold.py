@@ -20,7 +20,6 @@ import threading
 from typing import Any, NamedTuple
 
 from ..events import (
-    LIVE_ONLY,
     Artifact,
     ContextUsage,
     Event,
@@ -90,6 +89,7 @@ class Fold:
         )
         self._bill = Bill()
         self._budget = Budget()
+        self._waiting: set[Path] = set()
         self._nodes: list[_Step] = []
         self._by_id: dict[str, _Step] = {}
 
@@ -120,7 +120,8 @@ class Fold:
     def apply(self, event: Event) -> None:
         """Take one event; kinds that no view draws change nothing."""
         with self._lock:
-            self._set((), run_id=event.run_id or self._document.value["run_id"])
+            if event.run_id:
+                self._set((), run_id=one_line(event.run_id, _NAME_CHARACTERS))
             match event:
                 case RunStarted():
                     self._start_run(event)
@@ -138,8 +139,9 @@ class Fold:
                     pass  # handed in with the run; its files are the caller's own
                 case _:
                     self._add_to_transcript(event, self._step_of(event))
-            if not isinstance(event, LIVE_ONLY):
-                self._refresh_status()
+            state = self._document.value
+            started = "running" if self._nodes else "starting"
+            self._set((), status=state["outcome"] or ("waiting for you" if self._waiting else started))
 
     def _add_to_transcript(self, event: Event, step: _Step) -> None:
         transcript = step.transcript
@@ -161,6 +163,7 @@ class Fold:
             case Question():
                 transcript.add_question(event)
                 self._set(step.path, questions=transcript.questions)
+                self._mark_waiting(step)
             case Nudge():
                 transcript.add_nudge(event)
             case Note():
@@ -190,7 +193,7 @@ class Fold:
     def _finish_run(self, event: RunFinished) -> None:
         for step in self._nodes:
             if self._document.get(step.path)["status"] in ("running", "waiting"):
-                step.transcript.close()
+                self._close(step)
                 self._set(step.path, status=Outcome.ABORTED.value)
         self._set((), outcome=event.outcome, error=_reason(event.error), duration_s=event.duration_s)
 
@@ -201,18 +204,6 @@ class Fold:
         self._bill.add(event)
         self._set(step.path, **step.bill.figures())
         self._set((), **self._bill.figures())
-
-    def _refresh_status(self) -> None:
-        """Say in one word how the run is doing, and mark the steps that wait for a person."""
-        state = self._document.value
-        waiting = False
-        for step, shown in zip(self._nodes, state["steps"], strict=True):
-            if shown["status"] in ("running", "waiting"):
-                waiting = waiting or step.transcript.is_waiting
-                self._set(step.path, status="waiting" if step.transcript.is_waiting else "running")
-        started = state["started_at"] is not None or self._by_id
-        status = "waiting for you" if waiting else "running" if started else "starting"
-        self._set((), status=state["outcome"] or status)
 
     # Its steps
 
@@ -239,8 +230,8 @@ class Fold:
         self._set(self._place(event).path, status=outcome.value, reason=_reason(event.reason) or None)
 
     def _finish_step(self, event: StepFinished) -> None:
-        step = self._by_id.get(event.step_id) or self._place(event)
-        step.transcript.close()
+        step = self._place(event)
+        self._close(step)
         if event.wrapped_up:
             step.transcript.note("out of turns: this is the last answer, given without tools", tone="mended")
         if event.fallback_model:
@@ -253,6 +244,18 @@ class Fold:
             verdict=event.verdict and one_line(event.verdict, _NAME_CHARACTERS),
             note=_reason(event.note),
         )
+
+    def _mark_waiting(self, step: _Step) -> None:
+        if step.transcript.is_waiting:
+            self._waiting.add(step.path)
+        else:
+            self._waiting.discard(step.path)
+        if self._document.get(step.path)["status"] in ("running", "waiting"):
+            self._set(step.path, status="waiting" if step.transcript.is_waiting else "running")
+
+    def _close(self, step: _Step) -> None:
+        step.transcript.close()
+        self._waiting.discard(step.path)
 
     def _step_of(self, event: Event) -> _Step:
         """Find the step an event belongs to; a view that joined late has not seen it start."""
@@ -288,7 +291,7 @@ class Fold:
             {
                 "step_id": "",
                 "name": one_line(name, _NAME_CHARACTERS),
-                "step_kind": step_kind,
+                "step_kind": one_line(step_kind, _NAME_CHARACTERS),
                 "parent": parent,
                 "status": "pending",
                 "agent": None,

@@ -18,7 +18,7 @@ from .outline import (
     title,
     what_went_wrong,
 )
-from .visible import clip, one_line, visible
+from .visible import clip, one_line
 
 _LINE_CHARACTERS = 80
 _ERROR_CHARACTERS = 2_000
@@ -33,7 +33,7 @@ def render_html(state: dict[str, Any]) -> str:
     page = ""
     for limits in LIMITS:
         if _least_size(state, limits) < STATIC_RESULT_BYTES:
-            page = visible(_page(state, limits))
+            page = _page(state, limits)
             if len(page.encode()) < STATIC_RESULT_BYTES:
                 break
     return page
@@ -106,7 +106,8 @@ def _item(item: dict[str, Any], limits: Limits) -> str:
             )
             return f"<p>exit code {item['exit_code']} · {escape_text(item['facts'])}</p>\n{''.join(printed)}"
         case "artifact":
-            return f"<p>{item['verb']} <code>{escape(item['what'], quote=False)}</code> ({escape_text(item['facts'])})</p>\n"
+            what, facts = escape(item["what"], quote=False), escape_text(item["facts"])
+            return f"<p>{item['verb']} <code>{what}</code> ({facts})</p>\n"
         case _:
             return ""
 

@@ -8,12 +8,13 @@ from .writer import Writer
 
 
 class _Stream:
-    """A text on its way: where its entry is, how much of it is kept, how much has come."""
+    """A text on its way: where its entry is, and how much of it is and may be kept."""
 
     def __init__(self, path: Path | None, limit: int) -> None:
         self.path = path
         self.limit = limit
-        self.seen = 0
+        self.kept = 0
+        self.is_cut = False
 
 
 class Replies:
@@ -52,7 +53,8 @@ class Replies:
                 continue
             stream = self._stream(kind)
             kept, cut = clip(visible(whole), stream.limit)
-            self._writer.set(stream.path, text=kept, cut=cut)
+            self._writer.replace(stream.path, "text", kept)
+            self._writer.set(stream.path, cut=cut)
         if event.finish_reason == "length":
             self._writer.push("note", tone="problem", text="the reply was cut off by the model's output limit")
         self.start_turn(0)
@@ -63,10 +65,11 @@ class Replies:
 
     def _add(self, kind: str, piece: str) -> None:
         stream = self._stream(kind)
-        kept, cut = clip(visible(piece), stream.limit - stream.seen)
-        if cut and stream.seen < stream.limit:
-            self._writer.set(stream.path, cut=cut)
-        stream.seen = min(stream.seen + len(kept) + cut, stream.limit)
+        kept, cut = clip(visible(piece), stream.limit - stream.kept)
+        if cut and not stream.is_cut:
+            stream.is_cut = True
+            self._writer.set(stream.path, cut=cut)  # the whole figure comes with the whole reply
+        stream.kept += len(kept)
         self._writer.append(stream.path, "text", kept)
 
     def _stream(self, kind: str) -> _Stream:

@@ -16,7 +16,7 @@ from .outline import (
     title,
     what_went_wrong,
 )
-from .visible import clip, one_line, visible
+from .visible import clip, one_line
 
 _INDENT = "  "
 _LINE_CHARACTERS = 200
@@ -26,7 +26,7 @@ def render_text(state: dict[str, Any]) -> str:
     """Return the run as plain text without control characters: headline, table of steps, transcripts."""
     text = ""
     for limits in LIMITS:
-        text = visible(_page(state, limits))
+        text = _page(state, limits)
         if len(text) <= STATIC_TEXT_CHARACTERS:
             break
     return text[:STATIC_TEXT_CHARACTERS]

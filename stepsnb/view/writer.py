@@ -49,10 +49,16 @@ class Writer:
                 self._document.set((*path, name), value)
 
     def append(self, path: Path | None, name: str, text: str) -> None:
-        """Add text to a field of an entry."""
+        """Add clipped text to a field of an entry."""
         if path is not None:
             self._budget.characters -= len(text)
             self._document.append((*path, name), text)
+
+    def replace(self, path: Path | None, name: str, text: str) -> None:
+        """Put clipped text where a field's text is, which may be the same."""
+        if path is not None:
+            self._budget.characters -= len(text) - len(self._document.get((*path, name)))
+            self._document.set((*path, name), text)
 
     def limit(self, wanted: int) -> int:
         """Return how much of one text is kept now."""

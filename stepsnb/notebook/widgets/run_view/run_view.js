@@ -5,8 +5,8 @@ const RETRY_ANSWER_MS = 4000; // an answer not taken by then may be given again
 const BOTTOM_PX = 32; // this close to the end, the transcript follows what is new
 
 const MARKS = {
-  pending: "·", running: "◐", waiting: "?", succeeded: "✓", failed: "✗", errored: "✗", aborted: "■", skipped: "–",
-  reused: "≡",
+  pending: "·", running: "◐", waiting: "?", succeeded: "✓", failed: "✗", errored: "✗", aborted: "■",
+  skipped: "–", reused: "≡",
 };
 const BAD = ["failed", "errored", "aborted"];
 const ACTIVE = ["running", "waiting"];
@@ -35,8 +35,8 @@ function h(tag, attributes = {}, ...children) {
 function setText(node, text) {
   const old = node.firstChild;
   if (old === null) node.append(text);
-  else if (text.startsWith(old.data)) text.length > old.data.length && old.appendData(text.slice(old.data.length));
-  else old.data = text;
+  else if (!text.startsWith(old.data)) old.data = text;
+  else if (text.length > old.data.length) old.appendData(text.slice(old.data.length));
 }
 
 function setAttribute(node, name, value) {
@@ -54,7 +54,8 @@ function clock(seconds) {
 
 function brief(seconds) {
   if (seconds >= 60) return clock(seconds);
-  return seconds < 0.1 ? `${Math.round(seconds * 1000)}ms` : `${seconds < 9.95 ? Number(seconds.toFixed(1)) : Math.round(seconds)}s`;
+  if (seconds < 0.1) return `${Math.round(seconds * 1000)}ms`;
+  return `${seconds < 9.95 ? Number(seconds.toFixed(1)) : Math.round(seconds)}s`;
 }
 
 // The entries of a transcript. Each function builds one and returns { el, update(item) }.
@@ -104,7 +105,7 @@ function textItem(view) {
 function thinkingItem(view) {
   const box = folded("thinking", view, [["text", "cut", "thinking"]]);
   const size = h("span", { class: "r" });
-  box.summary.append("thinking", size);
+  box.summary.append("thinking ", size);
   return {
     el: box.el,
     update(item) { setText(size, `${count(item.text.length + item.cut)} characters`); box.fill(item); },
@@ -115,7 +116,7 @@ function messageItem(view) {
   const box = folded("message", view, [["text", "cut", "message"]]);
   const role = h("span", { class: "r first" });
   const line = h("span", { class: "line" });
-  box.summary.append(role, line);
+  box.summary.append(role, " ", line);
   return {
     el: box.el,
     update(item) {
@@ -128,15 +129,16 @@ function messageItem(view) {
 
 function toolItem(view) {
   const box = folded("tool", view, [["args", "args_cut", "arguments"], ["result", "result_cut", "result"]]);
-  const [tool, summary, facts] = [h("span", { class: "name" }), h("span", { class: "line" }), h("span", { class: "r" })];
-  box.summary.append(tool, summary, facts);
+  const [tool, summary, facts] = ["name", "line", "r"].map((name) => h("span", { class: name }));
+  box.summary.append(tool, " ", summary, " ", facts);
   return {
     el: box.el,
     update(item) {
       setText(tool, item.tool);
       setText(summary, item.summary);
       const failed = item.status === "failed";
-      setText(facts, [failed ? "failed" : "", item.facts || (item.status === "running" ? "running…" : "")].filter(Boolean).join(" · "));
+      const words = item.facts || (item.status === "running" ? "running…" : "");
+      setText(facts, [failed ? "failed" : "", words].filter(Boolean).join(" · "));
       box.el.classList.toggle("bad", failed);
       box.fill(item);
     },
@@ -144,14 +146,15 @@ function toolItem(view) {
 }
 
 function noteItem() {
-  const el = h("p", {});
-  return { el, update(item) { el.className = `note ${item.tone}`; el.tabIndex = -1; setText(el, item.text); } };
+  const el = h("p", { tabindex: "-1" });
+  return { el, update(item) { el.className = `note ${item.tone}`; setText(el, item.text ?? ""); } };
 }
 
 function outputItem(view) {
-  const box = folded("output", view, [["stdout", "stdout_cut", "standard output"], ["stderr", "stderr_cut", "standard error"]]);
+  const streams = [["stdout", "stdout_cut", "standard output"], ["stderr", "stderr_cut", "standard error"]];
+  const box = folded("output", view, streams);
   const [code, facts] = [h("span", {}), h("span", { class: "r" })];
-  box.summary.append(code, facts);
+  box.summary.append(code, " ", facts);
   box.el.open = true;
   return {
     el: box.el,
@@ -182,14 +185,19 @@ function questionItem(view) {
   let timer = null;
   let note = "";
 
-  const disable = (disabled) => { for (const control of choices.querySelectorAll("button, input")) control.disabled = disabled; };
+  const disable = (disabled) => {
+    for (const control of choices.querySelectorAll("button, input")) control.disabled = disabled;
+  };
   const reopen = (why) => { clearTimeout(timer); timer = null; note = why; disable(false); };
   const send = (value) => {
     if (!value.trim() || item.status !== "asked" || timer !== null) return;
     view.model.send({ t: "answer", id: item.id, value });
     disable(true);
     note = "sending…";
-    timer = setTimeout(() => { reopen("not taken yet; try again"); box.tick(); }, RETRY_ANSWER_MS);
+    timer = setTimeout(() => {
+      reopen("not taken yet; try again");
+      box.tick();
+    }, RETRY_ANSWER_MS);
     box.tick();
   };
   const choice = (value, place) => {
@@ -215,7 +223,9 @@ function questionItem(view) {
     });
     const button = h("button", { type: "button" }, "Send");
     button.addEventListener("click", () => send(input.value));
-    input.addEventListener("keydown", (event) => { if (event.key === "Enter" && !event.isComposing) send(input.value); });
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !event.isComposing) send(input.value);
+    });
     choices.append(h("span", { class: "own" }, input, button));
   };
 
@@ -238,7 +248,8 @@ function questionItem(view) {
       setText(who, item.agent ? `asked by ${item.agent}` : "");
       el.classList.toggle("settled", !box.isOpen());
       choices.hidden = !box.isOpen();
-      const words = { asked: "", expired: "nobody answered", answered: `answer: ${item.answer}${item.by ? ` (${item.by})` : ""}` };
+      const given = `answer: ${item.answer}${item.by ? ` (${item.by})` : ""}`;
+      const words = { asked: "", expired: "nobody answered", answered: given };
       setText(answer, words[item.status] ?? "not answered");
       box.tick();
       if (isNew && box.isOpen()) view.announce(`${item.agent || "The run"} asks: ${item.text}`);
@@ -258,15 +269,19 @@ class StepSection {
     this.view = view;
     this.items = [];
     this.who = h("span", {});
-    this.toggle = h("button", { type: "button", class: "who at", "aria-expanded": "true" }, h("span", { class: "caret", "aria-hidden": "true" }), this.who);
+    const caret = h("span", { class: "caret", "aria-hidden": "true" });
+    this.toggle = h("button", { type: "button", class: "who at", "aria-expanded": "true" }, caret, this.who);
     this.toggle.addEventListener("click", () => this.expand(this.body.hidden));
     [this.fill, this.strike] = [h("i", {}), h("u", { hidden: "" })];
-    this.bar = h("span", { class: "bar", role: "meter", "aria-label": "context used", "aria-valuemin": "0" }, this.fill, this.strike);
+    const meter = { class: "bar", role: "meter", "aria-label": "context used", "aria-valuemin": "0" };
+    this.bar = h("span", meter, this.fill, this.strike);
     this.figures = h("span", { class: "n" });
-    this.context = h("span", { class: "context", hidden: "" }, h("span", { "aria-hidden": "true" }, "context"), this.bar, this.figures);
+    const label = h("span", { "aria-hidden": "true" }, "context");
+    this.context = h("span", { class: "context", hidden: "" }, label, this.bar, this.figures);
     this.body = h("div", { class: "items" });
     this.reason = h("p", { class: "note problem", tabindex: "-1", hidden: "" });
-    this.el = h("section", { class: "step", hidden: "" }, h("div", { class: "head" }, this.toggle, this.context), this.body, this.reason);
+    const head = h("div", { class: "head" }, this.toggle, this.context);
+    this.el = h("section", { class: "step", hidden: "" }, head, this.body, this.reason);
   }
 
   expand(open) {
@@ -294,7 +309,7 @@ class StepSection {
     setText(this.reason, bad ? `${step.status}${step.reason ? `: ${step.reason}` : ""}` : "");
     this.drawContext(step.context);
     const last = this.items[this.items.length - 1];
-    const writing = step.status === "running" && last !== undefined && step.items[this.items.length - 1].kind === "text";
+    const writing = step.status === "running" && step.items[this.items.length - 1]?.kind === "text";
     if (this.cursor !== last?.el) this.cursor?.classList.remove("writing");
     this.cursor = last?.el;
     this.cursor?.classList.toggle("writing", writing);
@@ -350,7 +365,8 @@ class PlanRow {
       if (step.agent !== null && step.turn) return `turn ${step.turn}`;
       return step.started_at ? clock(view.now() - step.started_at) : "";
     }
-    if (children.length) return `${children.filter((child) => child.status === "succeeded").length} passed`;
+    const passed = children.filter((child) => child.status === "succeeded").length;
+    if (children.length) return `${passed} passed`;
     if (["skipped", "reused", ...BAD].includes(step.status)) return step.status;
     return step.verdict ?? (step.duration_s === null ? "" : brief(step.duration_s));
   }
@@ -376,9 +392,10 @@ class View {
   }
 
   build(el) {
-    [this.job, this.status, this.elapsed, this.tokens, this.cost] = [
-      h("b", {}), h("span", { class: "status", role: "status" }), h("span", { class: "n" }), h("span", { class: "n" }), h("span", { class: "n" }),
-    ];
+    this.job = h("b", {});
+    this.status = h("span", { class: "status", role: "status" });
+    const figures = ["elapsed", "tokens", "cost"].map((name) => h("span", { class: `n ${name}` }));
+    [this.elapsed, this.tokens, this.cost] = figures;
     this.stop = h("button", { type: "button", "aria-keyshortcuts": "s" }, "Stop");
     this.stop.addEventListener("click", () => this.sendStop());
     this.error = h("p", { class: "error", role: "alert", hidden: "" });
@@ -388,10 +405,13 @@ class View {
     this.jump = h("button", { type: "button", class: "jump", hidden: "" }, "↓ newest");
     this.jump.addEventListener("click", () => this.toBottom());
     this.spoken = h("div", { class: "unseen", "aria-live": "polite" });
+    const gap = h("span", { class: "gap" });
     this.root = h("section", { class: "stepsnb-run", tabindex: "-1", "aria-label": "Run" },
-      h("header", {}, this.job, this.status, this.elapsed, this.tokens, this.cost, h("span", { class: "gap" }), this.stop),
+      h("header", {}, this.job, this.status, this.elapsed, this.tokens, this.cost, gap, this.stop),
       this.error,
-      h("div", { class: "grid" }, h("nav", { "aria-label": "Plan" }, this.plan), h("div", { class: "main" }, this.sections, this.jump)),
+      h("div", { class: "grid" },
+        h("nav", { "aria-label": "Plan" }, this.plan),
+        h("div", { class: "main" }, this.sections, this.jump)),
       this.spoken);
     this.root.addEventListener("keydown", (event) => this.onKey(event));
     setText(this.status, "connecting…");
@@ -453,9 +473,9 @@ class View {
 
   addStep() {
     const section = new StepSection(this);
-    this.steps.push(section);
     this.sections.append(section.el);
-    this.steps.length > this.state.steps.length || section.draw(this.state.steps[this.steps.length - 1]);
+    section.draw(this.state.steps[this.steps.length]);
+    this.steps.push(section);
   }
 
   drawFrame() {
@@ -557,18 +577,16 @@ class View {
     event.stopPropagation();
     const isTyping = event.target.matches("input, textarea, select");
     if (event.key === "Escape" && isTyping) this.root.focus({ preventScroll: true });
-    if (isTyping || this.state === null || event.repeat && event.key !== "j" && event.key !== "k") return;
-    const act = this.keys()[event.key] ?? (/^[1-9]$/.test(event.key) ? () => this.chooseOption(Number(event.key)) : null);
-    if (act === null) return;
+    if (isTyping || this.state === null) return;
+    const { key, repeat } = event;
+    if (key === "j" || key === "k") this.move(key === "j" ? 1 : -1);
+    else if (repeat) return;
+    else if (key === "e" || key === "c") this.expand(key === "e");
+    else if (key === "f") this.toFailure();
+    else if (key === "s") this.sendStop();
+    else if (/^[1-9]$/.test(key)) this.chooseOption(Number(key));
+    else return; // Enter among them: what has the focus is a button or a summary, and opens or acts by itself
     event.preventDefault();
-    act();
-  }
-
-  keys() {
-    return {
-      j: () => this.move(1), k: () => this.move(-1), e: () => this.expand(true), c: () => this.expand(false),
-      f: () => this.toFailure(), s: () => this.sendStop(),
-    };
   }
 
   chooseOption(place) {
@@ -606,20 +624,23 @@ class View {
   }
 
   toFailure() {
-    const failed = this.state.steps.map((step, index) => index).filter((index) => BAD.includes(this.state.steps[index].status));
-    const section = this.steps[failed[failed.length - 1]];
-    const inside = [...this.sections.querySelectorAll("details.bad > summary, .note.problem")].filter((place) => place !== section?.reason);
-    const place = inside.filter((place) => section === undefined || section.el.contains(place)).pop() ?? section?.reason;
-    if (!place) { this.announce("nothing failed"); return; }
+    // Why the last step that failed did; while none has, the last thing that went wrong anywhere.
+    const section = this.steps[this.state.steps.findLastIndex((step) => BAD.includes(step.status))];
+    const problems = this.sections.querySelectorAll("details.bad > summary, .note.problem:not([hidden])");
+    const place = section?.reason ?? [...problems].pop();
+    if (place === undefined) {
+      this.announce("nothing failed");
+      return;
+    }
     this.steps.find((step) => step.el.contains(place)).expand(true);
     if (place.matches("summary")) place.parentElement.open = true;
     this.show(place);
   }
 
   goTo(index) {
-    this.steps[index].el.scrollIntoView({ block: "nearest" });
-    this.sections.scrollTop += this.steps[index].el.getBoundingClientRect().top - this.sections.getBoundingClientRect().top;
-    this.steps[index].toggle.focus({ preventScroll: true });
+    const { el, toggle } = this.steps[index];
+    this.sections.scrollTop += el.getBoundingClientRect().top - this.sections.getBoundingClientRect().top;
+    toggle.focus({ preventScroll: true });
   }
 }
 
