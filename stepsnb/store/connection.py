@@ -58,20 +58,28 @@ def _connect(path: str) -> "duckdb.DuckDBPyConnection":
         time.sleep(STORE_POLL_S)
 
 
+def is_damage(exc: "duckdb.Error") -> bool:
+    """Whether an error is about the database file rather than about a query."""
+    import duckdb
+
+    about_files = (duckdb.IOException, duckdb.InternalException, duckdb.FatalException, duckdb.SerializationException)
+    return isinstance(exc, about_files) or "corrupt" in str(exc).lower()
+
+
 @contextlib.contextmanager
 def translated_errors(root: Path) -> Iterator[None]:
     """Turn what DuckDB raises inside the block into a `StoreError` that says what to do."""
     import duckdb
 
-    damage = (duckdb.IOException, duckdb.InternalException, duckdb.FatalException, duckdb.SerializationException)
     try:
         yield
     except duckdb.Error as exc:
-        what = str(exc).partition("\n")[0]
-        if "No space left" in what:
-            advice = "free some space; what was recorded is safe"
-        elif isinstance(exc, damage) or "corrupt" in what.lower():
-            advice = f'rebuild it from its spools, which hold everything: `stepsnb.Store("{root}").rebuild()`'
-        else:
+        if not is_damage(exc):
             raise StoreError(f"store `{root}`: {exc}") from exc
+        what = str(exc).partition("\n")[0]
+        advice = (
+            "free some space; what was recorded is safe"
+            if "No space left" in what
+            else f'rebuild it from its spools, which hold everything: `stepsnb.Store("{root}").rebuild()`'
+        )
         raise StoreError(f"the database of store `{root}` cannot be read ({what}); {advice}") from exc

@@ -10,7 +10,7 @@ def describe_holder(lock: Path) -> str:
     if pid is None:
         return "another process"
     if pid == os.getpid():
-        return "another thread of this process"
+        return "this process, in another session"
     try:
         command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
     except OSError:

@@ -4,6 +4,7 @@ A segment is locked by its writer (`flock`) for as long as the writer lives. It 
 is locked, so a visible segment without a lock will never grow again.
 """
 
+import errno
 import fcntl
 import os
 import sys
@@ -71,6 +72,8 @@ class Segment:
     def flush(self) -> None:
         """Wait until everything written has reached the disk, the file's name included."""
         flush_to_disk(self._fd)
+        if os.fstat(self._fd).st_nlink == 0:
+            raise FileNotFoundError(errno.ENOENT, "it was deleted while runs were being recorded in it")
         if not self._is_entry_durable:
             folder = os.open(self.path.parent, os.O_RDONLY | os.O_CLOEXEC)
             try:
@@ -78,8 +81,6 @@ class Segment:
             finally:
                 os.close(folder)
             self._is_entry_durable = True
-        if os.fstat(self._fd).st_nlink == 0:
-            raise FileNotFoundError(None, "it was deleted while runs were being recorded in it", str(self.path))
 
     def close(self) -> None:
         """Close the file, and with it give up its lock."""

@@ -81,9 +81,14 @@ class Store:
         return found.events
 
     def _refuse_after_fork(self) -> None:
-        if os.getpid() != self._pid or was_forked_while_connected():
+        if os.getpid() != self._pid:
             raise StoreError(
                 f"store `{self.root}` was opened before this process was forked; make a new `Store` in the child"
+            )
+        if was_forked_while_connected():
+            raise StoreError(
+                "a session with a store was open when this process was forked; "
+                f"read `{self.root}` in a process of its own"
             )
 
     @contextlib.contextmanager

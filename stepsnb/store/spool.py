@@ -50,12 +50,13 @@ class Spool:
         if b"\n" in payload:
             raise ValueError("a spool record is one line of JSON; this payload holds a line feed")
         with self._lock:
-            segment = self._writable(len(payload))
             # Counted before it is written: an interrupt in between leaves a gap that readers report,
             # where a number used twice would make them drop an event.
             seq, self._next_seq = self._next_seq, self._next_seq + 1
+            line = encode_record(seq, payload)
+            segment = self._writable(len(line))
             try:
-                segment.write(encode_record(seq, payload))
+                segment.write(line)
             except OSError as exc:
                 self._next_seq = seq
                 raise StoreError(f"cannot record to `{segment.path}`: {exc.strerror}; free some space") from exc
@@ -101,9 +102,11 @@ class Spool:
 
     def ensure_linked(self) -> None:
         """Start a new segment if the current one was deleted, say by `rm -r .steps` between two runs."""
-        with self._lock:
+        with self._sync_lock, self._lock:
             if self._segment is not None and not self._segment.is_linked:
-                self._retire()
+                self._lost, self._lost_reason = self._next_seq, f"`{self._segment.path}` was deleted while in use"
+                self._segment.close()
+                self._segment = None
             if self._segment is None:
                 self._start_segment()
 

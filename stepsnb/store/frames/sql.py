@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ...errors import StoreError
+from ..connection import is_damage
 from ..session import Store
 from .frame import to_any_frame
 
@@ -29,9 +30,9 @@ def sql_df(store: Store, query: str) -> "pd.DataFrame":
             db.execute("SET python_enable_replacements = false")
             db.execute("BEGIN TRANSACTION READ ONLY")
             return to_any_frame(db.execute(query))
-        except duckdb.InternalException:
-            raise
         except duckdb.Error as exc:
+            if is_damage(exc):
+                raise
             raise StoreError(f"sql: {exc}") from exc
 
 
