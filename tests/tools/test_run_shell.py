@@ -1,0 +1,90 @@
+import asyncio
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from stepsnb.settings import INLINE_OUTPUT_BYTES
+from stepsnb.tools import ToolContext
+from stepsnb.tools.read_file import read_file_tool
+from stepsnb.tools.run_shell import run_shell_tool
+
+from .conftest import Call, error_of
+
+SHELL = run_shell_tool()
+
+
+async def test_exit_code_and_both_streams_are_returned(call: Call) -> None:
+    called = await call(SHELL, command="echo out; echo err >&2")
+    assert json.loads(called.result.content) == {"exit_code": 0, "stdout": "out\n", "stderr": "err\n"}
+    assert called.ok
+
+
+async def test_failing_command_is_data(call: Call) -> None:
+    called = await call(SHELL, command="echo no >&2; exit 3")
+    assert json.loads(called.result.content) == {"exit_code": 3, "stdout": "", "stderr": "no\n"}
+    assert not called.ok
+
+
+async def test_command_runs_in_the_working_directory_with_its_variables(
+    work: Path, call: Call, ctx: ToolContext
+) -> None:
+    ctx.env = {"GREETING": "hei"}
+    await call(SHELL, command='echo "$GREETING" > made.txt')
+    assert (work / "made.txt").read_text() == "hei\n"
+
+
+async def test_output_that_is_not_utf8_is_readable(call: Call) -> None:
+    called = await call(SHELL, command="printf 'caf\\351\\n'; printf '\\377\\000' >&2")
+    assert json.loads(called.result.content) == {"exit_code": 0, "stdout": "café\n", "stderr": "\\xff\0"}
+
+
+async def test_command_that_takes_too_long_keeps_what_it_printed(call: Call) -> None:
+    called = await call(run_shell_tool(timeout_s=0.3), command="echo begun; sleep 60")
+    data = called.result.data
+    assert data is not None
+    assert data["stdout"] == "begun\n"
+    assert data["error"] == "the command was ended: it did not finish within 0.3 seconds"
+    assert not called.ok
+
+
+@pytest.mark.parametrize(("timeout_s", "limit"), [(None, 120.0), (5.0, 5.0), (0.0, None)])
+def test_grant_timeout_overrides_the_default_and_zero_is_none(timeout_s: float | None, limit: float | None) -> None:
+    assert run_shell_tool(timeout_s=timeout_s).call.keywords["timeout_s"] == limit
+
+
+async def test_long_output_is_a_file_with_lines_to_read(call: Call) -> None:
+    called = await call(SHELL, command="seq 1 20000; echo oops >&2; exit 4")
+    assert called.spilled_to == ".steps-output/call_1.txt"
+    assert "exit code 4" in called.result.content
+    assert "oops" in called.result.content
+    lines = await call(read_file_tool(), path=called.spilled_to, start_line=3, end_line=4)
+    assert lines.result.content == "1\n2\n"
+    assert not called.ok
+
+
+async def test_output_that_just_fits_stays_inline(call: Call) -> None:
+    called = await call(SHELL, command="head -c 31000 /dev/zero | tr '\\0' x")
+    assert called.spilled_to is None
+    assert len(called.result.content) < INLINE_OUTPUT_BYTES
+
+
+async def test_cancellation_ends_the_command(work: Path, call: Call) -> None:
+    task = asyncio.create_task(call(SHELL, command="sleep 1; echo late > late.txt"))
+    await asyncio.sleep(0.3)
+    began = time.monotonic()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert time.monotonic() - began < 2.5
+    await asyncio.sleep(1)
+    assert not (work / "late.txt").exists()
+
+
+async def test_command_with_nul_is_told(call: Call) -> None:
+    assert "the command is not usable text" in error_of(await call(SHELL, command="echo \0"))
+
+
+async def test_empty_command_is_refused(call: Call) -> None:
+    assert "argument `command`" in error_of(await call(SHELL, command=""))
