@@ -102,7 +102,7 @@ async def run_agent(deps: AgentDeps, history: list[Message]) -> AgentResult:
                 return AgentResult(StopReason.PROVIDER, text, turns, str(exc))
             if reply.tool_calls:
                 for call, called, result in await deps.tools.run(reply.tool_calls, turns):
-                    deps.obligations.record(call.name, called.arguments, ok=called.ok)
+                    deps.obligations.record(call.name, called.arguments, ok=called.ok, result=called.result.content)
                     history.append(result)
                 continue
             text = reply.text or ""

@@ -42,7 +42,8 @@ class Obligations:
     """Keeps the account of what is owed and what has been done about it.
 
     A required tool counts as done once a call of it *succeeded*. Files and calls are put to the model again only
-    when the step asked for that (`nudge`), all at once, `MAX_NUDGES` times at most.
+    when the step asked for that (`nudge`), all at once, `MAX_NUDGES` times at most. `tools` are the names of all
+    that were granted.
     """
 
     def __init__(
@@ -54,25 +55,30 @@ class Obligations:
         nudge: bool = False,
         has_file: Callable[[str], bool] = lambda _: True,
         is_constrained: bool = False,
-        can_write: bool = True,
+        tools: Sequence[str] = (),
     ) -> None:
         self._required = list(dict.fromkeys(required))
         self._files = tuple(files) if nudge else ()
         self._calls = tuple(calls) if nudge else ()
         self._has_file = has_file
         self._is_constrained = is_constrained
-        self._can_write = can_write
+        self._tools = tuple(tools)
         self._forcing = is_constrained
         self._ignored = 0
         self._nudges = 0
+        self._is_circling = False
+        self._seen: set[tuple[str, str, str]] = set()
         self.made: list[tuple[str, Mapping[str, object]]] = []
 
-    def record(self, name: str, args: Mapping[str, object], *, ok: bool) -> None:
-        """Note a call that ran."""
+    def record(self, name: str, args: Mapping[str, object], *, ok: bool, result: str = "") -> None:
+        """Note a call that ran and what the model saw of its result."""
         self.made.append((name, args))
         if ok and name in self._required:
             self._required.remove(name)
             self._ignored = 0
+        seen = (name, _as_text(args), result)
+        self._is_circling = self._is_circling or seen in self._seen
+        self._seen.add(seen)
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -82,19 +88,25 @@ class Obligations:
     def choice(self) -> Choice:
         """What the next reply may be.
 
-        A model whose replies are constrained by a schema is held to what it owes; one that calls tools natively
-        is forced only to a required tool, and only after it tried to finish without it.
+        A model that calls tools natively is forced only to a required tool, and only after it tried to finish
+        without it. One whose replies are constrained by a schema is held to a required tool from the start, and to
+        the calls and files it owes once it tried to finish or makes a call again that gave the same result before:
+        models small enough to need the schema seldom leave such a circle by themselves, so all that is left for
+        them then is what they owe, and after that their answer.
         """
         if self._required and self._forcing:
             return Choice(tools=(self._required[0],), must_call=True)
-        if self._is_constrained and self._nudges:
+        if not self._is_constrained:
+            return Choice()
+        if self._nudges or self._is_circling:
             if calls := missing_calls(self._calls, self.made):
                 owed = calls[0]
                 return Choice(tools=(owed.name,), must_call=True, arguments={owed.name: dict(owed.args)})
             files = self._missing_files()
-            if files and self._can_write:
-                return Choice(tools=("write_file",), must_call=True, arguments={"write_file": {"path": files}})
-        return Choice()
+            if files and "write_file" in self._tools:
+                pinned = {"path": files, "append": False}
+                return Choice(tools=("write_file",), must_call=True, arguments={"write_file": pinned})
+        return Choice(may_call=not self._is_circling)
 
     def remind(self) -> "Reminder | None":
         """Decide what happens as the model tries to finish: None lets it, a `Reminder` sends it back.

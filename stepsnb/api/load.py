@@ -1,11 +1,11 @@
 """Loads pipelines and starts their runs."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Unpack
 
-from ..config import Pipeline, load_file, load_text
+from ..config import Job, Pipeline, load_file, load_steps, load_text
 from ..engine import engine
 from ..errors import InputError
 from ..people import GivenAnswers, Ladder
@@ -80,6 +80,23 @@ class LoadedPipeline:
         run, _ = self._build(job, options, place)
         return RunHandle(run.run_id, engine().start(run.run_all()), place)
 
+    def start_steps(self, text: str, *, name: str = "<cell>", **options: Unpack[RunOptions]) -> RunHandle:
+        """Start a run of nothing but a YAML list of steps, which use this pipeline's agents and resources.
+
+        The run's job has the first step's name. `name` stands for the list in messages.
+
+        Raises: ConfigError where the list is wrong; and what `start` raises.
+        """
+        place = RunPlace(options)
+
+        def only_these(pipeline: Pipeline) -> Pipeline:
+            variables = {**self._variables, **(options.get("vars") or {})}
+            steps = load_steps(text, pipeline=pipeline, file=name, variables=variables)
+            return pipeline.model_copy(update={"jobs": (Job(name=steps[0].name, plan=steps),)})
+
+        run, _ = self._build(None, options, place, adapt=only_these)
+        return RunHandle(run.run_id, engine().start(run.run_all()), place)
+
     def open(self, job: str | None = None, *, after: OpenRun | None = None, **options: Unpack[RunOptions]) -> OpenRun:
         """Open a run that goes on cell by cell; `after` hands on the artifacts of a run that has ended."""
         place = RunPlace(options) if after is None else after.place
@@ -96,12 +113,13 @@ class LoadedPipeline:
         options: RunOptions,
         place: RunPlace,
         after: OpenRun | None = None,
+        adapt: Callable[[Pipeline], Pipeline] = lambda pipeline: pipeline,
     ) -> tuple[JobRun, Pipeline]:
         unknown = set(options) - set(RunOptions.__annotations__)
         if unknown:
             raise InputError(f"unknown option `{min(unknown)}`; there are: {', '.join(RunOptions.__annotations__)}")
         variables = options.get("vars")
-        pipeline = self._read({**self._variables, **variables}) if variables else self.pipeline
+        pipeline = adapt(self._read({**self._variables, **variables}) if variables else self.pipeline)
         plan = build_plan(pipeline, job)
         run_id = new_run_id()
         workspace = RunWorkspace(place.root, run_id)

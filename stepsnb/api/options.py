@@ -1,8 +1,10 @@
 """What a run may be given besides its pipeline, and the place it is kept."""
 
 import os
+import shutil
 import sys
 import tempfile
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict
@@ -45,16 +47,15 @@ def store_root(store: PathLike | None) -> Path:
 
 
 class RunPlace:
-    """Where one run's files live: a store's folder, or one that is gone with the run's result."""
+    """Where one run's files live: a store's folder, or one that goes when nobody holds the run's result any more."""
 
     def __init__(self, options: RunOptions) -> None:
-        self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self.is_kept = not options.get("memory", False)
         if self.is_kept:
             self.root = store_root(options.get("store"))
         else:
-            self._temporary = tempfile.TemporaryDirectory(prefix="stepsnb-", ignore_cleanup_errors=True)
-            self.root = Path(self._temporary.name)
+            self.root = Path(tempfile.mkdtemp(prefix="stepsnb-"))
+            weakref.finalize(self, shutil.rmtree, self.root, ignore_errors=True)
 
 
 def callers_functions() -> Functions:

@@ -62,22 +62,49 @@ def test_constrained_replies_are_held_to_the_owed_call_then_to_the_owed_files():
         nudge=True,
         has_file=there.__contains__,
         is_constrained=True,
+        tools=["read_file", "write_file"],
     )
     assert owed.choice() == Choice()
     owed.remind()
     assert owed.choice() == Choice(tools=("read_file",), must_call=True, arguments={"read_file": {"path": "d/x"}})
     owed.record("read_file", {"path": "d/x"}, ok=True)
     there.add("r/a.md")
-    assert owed.choice() == Choice(
-        tools=("write_file",), must_call=True, arguments={"write_file": {"path": ["r/b.md"]}}
-    )
+    pinned = {"path": ["r/b.md"], "append": False}
+    assert owed.choice() == Choice(tools=("write_file",), must_call=True, arguments={"write_file": pinned})
     there.add("r/b.md")
     assert owed.choice() == Choice()
 
 
-def test_owed_files_do_not_force_a_tool_that_was_not_granted():
-    owed = Obligations(files=["r/a"], nudge=True, has_file=lambda _: False, is_constrained=True, can_write=False)
+def test_constrained_replies_are_not_held_to_what_the_step_does_not_nudge():
+    owed = Obligations(files=["r/a"], has_file=lambda _: False, is_constrained=True, tools=["write_file"])
     owed.remind()
+    assert owed.choice() == Choice()
+
+
+def test_owed_files_do_not_force_a_tool_that_was_not_granted():
+    owed = Obligations(files=["r/a"], nudge=True, has_file=lambda _: False, is_constrained=True, tools=["list_dir"])
+    owed.remind()
+    assert owed.choice() == Choice()
+
+
+def test_constrained_model_that_goes_in_a_circle_is_left_what_it_owes_and_then_its_answer():
+    there = set()
+    owed = Obligations(
+        files=["r/a"], nudge=True, has_file=there.__contains__, is_constrained=True, tools=["list_dir", "write_file"]
+    )
+    owed.record("list_dir", {}, ok=True, result="a")
+    owed.record("list_dir", {}, ok=True, result="a, b")
+    assert owed.choice() == Choice()
+    owed.record("list_dir", {}, ok=True, result="a, b")
+    assert owed.choice().tools == ("write_file",)
+    there.add("r/a")
+    assert owed.choice() == Choice(may_call=False)
+
+
+def test_model_with_native_tool_calls_may_repeat_itself():
+    owed = Obligations()
+    for _ in range(3):
+        owed.record("list_dir", {}, ok=True, result="a")
     assert owed.choice() == Choice()
 
 

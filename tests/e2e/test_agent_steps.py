@@ -124,7 +124,7 @@ def test_long_tool_output_goes_to_a_file_that_read_file_brings_back(run, scripte
     first = tool_ends(run(agent="tools: [run_shell, list_dir]"))[0]
     assert first.truncated
     assert first.spilled_to
-    assert "<persistent_file>" in first.result
+    assert first.result.startswith("<persistent_file ")
     assert len(first.result.encode()) < 4_000 < INLINE_OUTPUT_BYTES
 
 
@@ -167,7 +167,7 @@ def test_answer_given_in_advance_is_a_tool_result(run, scripted_llm):
     result = run(agent=ASK, answers={"bump": "minor"})
     assert json.loads(tool_ends(result)[0].result)["answer"] == "minor"
     rows = stepsnb.questions(store=result.files["notes/plan.txt"].parents[2])
-    assert rows.loc[0, ["text", "answer", "source", "agent"]].tolist() == [
+    assert rows.loc[0, ["question", "answer", "source", "agent"]].tolist() == [
         "Which BUMP is this?",
         "minor",
         "given",

@@ -51,7 +51,7 @@ def _value(node: yaml.Node) -> Any:
     if isinstance(node, yaml.SequenceNode):
         return [_value(item) for item in node.value]
     text = str(node.value)
-    if not isinstance(node, yaml.ScalarNode) or node.style is not None:
+    if not isinstance(node, yaml.ScalarNode) or node.style:  # plain is None, or empty with the C loader
         return text
     if _NULL.fullmatch(text):
         return None
@@ -238,15 +238,9 @@ class _Loader:
         return ScriptedError(**{"status": 500, **fields})
 
     def _usage(self, node: yaml.Node) -> Usage:
-        names = {
-            "input": "input_tokens",
-            "cached_input": "cached_input_tokens",
-            "cache_write": "cache_write_tokens",
-            "output": "output_tokens",
-            "reasoning": "reasoning_tokens",
-        }
-        known = {name: self._number(f"`{name}`", int, 0, 1e12) for name in names}
-        return Usage(**{names[key]: value for key, value in self._fields(node, "`usage`", known).items()})
+        kinds = ("input", "cached_input", "cache_write", "output", "reasoning")
+        known = {kind: self._number(f"`{kind}`", int, 0, 1e12) for kind in kinds}
+        return Usage(**{f"{kind}_tokens": count for kind, count in self._fields(node, "`usage`", known).items()})
 
     def _expect(self, node: yaml.Node) -> Expectation:
         if not isinstance(node, yaml.MappingNode):

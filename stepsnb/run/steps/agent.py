@@ -58,7 +58,7 @@ async def run_agent_step(step: AgentStep, ctx: StepContext) -> StepEnd:
             nudge=bool(asserted and asserted.nudge),
             has_file=ctx.has_file,
             is_constrained=target.tool_mode == "json",
-            can_write=any(tool.name == "write_file" for tool in tools),
+            tools=[tool.name for tool in tools],
         )
         deps = AgentDeps(
             chat=client.open([tool.spec for tool in tools]),
