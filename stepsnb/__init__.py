@@ -6,7 +6,7 @@ Everything is imported on first use, so that `import stepsnb` and `%load_ext ste
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from .settings import VERSION as __version__
 
 if TYPE_CHECKING:
     from .api import (
@@ -87,13 +87,9 @@ def __dir__() -> list[str]:
 
 def load_ipython_extension(shell: Any) -> None:
     """Register the magics; what `%load_ext stepsnb` calls."""
-    from .notebook.extension import load_ipython_extension as register
-
-    register(shell)
+    import_module(".notebook.extension", __name__).load_ipython_extension(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
     """Take the magics out again."""
-    from .notebook.extension import unload_ipython_extension as unregister
-
-    unregister(shell)
+    import_module(".notebook.extension", __name__).unload_ipython_extension(shell)

@@ -6,6 +6,9 @@ those of the reference documents beside our own.
 
 from typing import Final
 
+VERSION: Final = "0.1.0"
+"""Of the package; the changelog says what it brought."""
+
 MAX_TURNS: Final = 30
 """Turns of a hosted agent when neither step nor agent says; 0 means no cap."""
 
@@ -145,3 +148,9 @@ STORE_WAIT_S: Final = 30.0
 STORE_POLL_S: Final = 0.005
 STORE_THREADS: Final = 4
 """Threads of one database session, at most."""
+
+YAML_DEPTH: Final = 100
+"""Levels of nesting in a pipeline or in the value of a variable."""
+
+YAML_ALIASED_VALUES: Final = 10_000
+"""Values that aliases may add to a pipeline, so that a few lines cannot grow into gigabytes."""

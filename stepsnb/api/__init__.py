@@ -1,7 +1,7 @@
 """What the front ends call: each verb once, the same from Python, a magic and the command line."""
 
-from .copy import copy
-from .load import LoadedPipeline, load
+from .outputs import copy
+from .pipeline import LoadedPipeline, load
 from .run import OpenRun, Run, RunHandle
 from .tables import cost, questions, requests, runs, sql, steps, tool_calls, transcript, turns
 

@@ -8,8 +8,7 @@ from collections.abc import AsyncIterable
 
 import httpx
 
-from .. import __version__
-from ..settings import LLM_CONNECT_S, LLM_RUN_S
+from ..settings import LLM_CONNECT_S, LLM_RUN_S, VERSION
 from . import failures
 from .reader import ReplyReader
 from .reply import RequestFailed
@@ -26,7 +25,7 @@ def request_headers(target: Target, url: httpx.URL) -> list[tuple[bytes, bytes]]
     """Return the headers that all requests to a target have in common."""
     headers = [
         (b"Host", url.netloc),
-        (b"User-Agent", b"stepsnb/" + __version__.encode()),
+        (b"User-Agent", b"stepsnb/" + VERSION.encode()),
         (b"Accept", b"text/event-stream, application/json"),
         (b"Content-Type", b"application/json"),
     ]
