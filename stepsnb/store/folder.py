@@ -1,5 +1,6 @@
 """Where things are inside a store's folder, and how the folder comes to be."""
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Final
@@ -27,9 +28,21 @@ def prepare_folder(root: Path) -> Path:
         root.mkdir(_PRIVATE_FOLDER, parents=True, exist_ok=True)
         spool.mkdir(_PRIVATE_FOLDER, exist_ok=True)
         create_private(root / ".gitignore", b"*\n")
+        flush_folder(root)
+        with contextlib.suppress(PermissionError):  # a folder one may create in but not list
+            flush_folder(root.parent)
     except OSError as exc:
         raise StoreError(f"cannot create store `{root}`: {exc.strerror}; name another with `store=`") from exc
     return spool
+
+
+def flush_folder(folder: Path) -> None:
+    """Block until the names in a folder are on the disk."""
+    fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
 
 
 def create_private(path: Path, content: bytes = b"") -> None:

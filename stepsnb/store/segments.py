@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Self
 
 from ..settings import SPOOL_READ_BYTES
-from .folder import PRIVATE_FILE, SEGMENT_SUFFIX
+from .folder import PRIVATE_FILE, SEGMENT_SUFFIX, flush_folder
 from .records import Record, decode_record
 
 
@@ -75,11 +75,7 @@ class Segment:
         if os.fstat(self._fd).st_nlink == 0:
             raise FileNotFoundError(errno.ENOENT, "it was deleted while runs were being recorded in it")
         if not self._is_entry_durable:
-            folder = os.open(self.path.parent, os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+            flush_folder(self.path.parent)
             self._is_entry_durable = True
 
     def close(self) -> None:

@@ -10,6 +10,7 @@ import concurrent.futures
 import os
 import secrets
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from ..errors import StoreError
@@ -50,11 +51,12 @@ class Spool:
         if b"\n" in payload:
             raise ValueError("a spool record is one line of JSON; this payload holds a line feed")
         with self._lock:
-            # Counted before it is written: an interrupt in between leaves a gap that readers report,
-            # where a number used twice would make them drop an event.
-            seq, self._next_seq = self._next_seq, self._next_seq + 1
+            seq = self._next_seq
             line = encode_record(seq, payload)
             segment = self._writable(len(line))
+            # Counted before it is written: an interrupt in between leaves a gap that readers report,
+            # where a number used twice would make them drop an event.
+            self._next_seq = seq + 1
             try:
                 segment.write(line)
             except OSError as exc:
@@ -80,9 +82,10 @@ class Spool:
         if self._durable >= self._next_seq > self._lost:
             return
         with self._lock:
-            if self._queued is None:
-                self._queued = _flusher().submit(self._commit_queued)
-            queued = self._queued
+            queued = self._queued = self._queued or _submit(self._commit_queued)
+        if queued is None:
+            self.sync()
+            return
         # Shielded: the flush is shared, one caller's cancellation must not take it from the others.
         await asyncio.shield(asyncio.wrap_future(queued))
 
@@ -193,13 +196,17 @@ def open_spool(root: Path) -> Spool:
         return spool
 
 
-def _flusher() -> concurrent.futures.ThreadPoolExecutor:
-    """Return the one thread that flushes for callers of `settle`."""
+def _submit(flush: Callable[[], None]) -> concurrent.futures.Future[None] | None:
+    """Hand work to the one thread that flushes for callers of `settle`; None when the process is ending."""
     global _executor  # noqa: PLW0603 - one thread a process is the point
     with _lock:
         if _executor is None:
             _executor = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="stepsnb-flush")
-        return _executor
+        executor = _executor
+    try:
+        return executor.submit(flush)
+    except RuntimeError:  # the interpreter takes no more work for threads
+        return None
 
 
 def _start_anew_in_child() -> None:

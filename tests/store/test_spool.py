@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from stepsnb.errors import StoreError
-from stepsnb.store import open_spool
+from stepsnb.store import open_spool, segments
 from stepsnb.store.segments import Found, is_live, read_tail
 
 
@@ -33,10 +33,10 @@ def segment_of(root: Path) -> Path:
 
 @pytest.fixture
 def flushes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Counts what reaches the disk, at the system call."""
+    """Counts how often this process waits for the disk."""
     calls: list[int] = []
-    fdatasync = os.fdatasync
-    monkeypatch.setattr(os, "fdatasync", lambda fd: (calls.append(fd), fdatasync(fd)))
+    flush = segments.flush_to_disk
+    monkeypatch.setattr(segments, "flush_to_disk", lambda fd: (calls.append(fd), flush(fd)))
     return calls
 
 
@@ -149,7 +149,7 @@ async def test_callers_that_settle_together_share_a_flush(root: Path, flushes: l
 async def test_settling_does_not_block_the_loop(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spool = open_spool(root)
     release = threading.Event()
-    monkeypatch.setattr(os, "fdatasync", lambda fd: release.wait(10))
+    monkeypatch.setattr(segments, "flush_to_disk", lambda fd: release.wait(10))
     spool.append(b"{}")
 
     settled = asyncio.create_task(spool.settle())
@@ -165,7 +165,7 @@ async def test_a_caller_that_is_cancelled_leaves_the_others_settling(
 ) -> None:
     spool = open_spool(root)
     release = threading.Event()
-    monkeypatch.setattr(os, "fdatasync", lambda fd: release.wait(10))
+    monkeypatch.setattr(segments, "flush_to_disk", lambda fd: release.wait(10))
     spool.append(b"{}")
     first, second = asyncio.create_task(spool.settle()), asyncio.create_task(spool.settle())
     await asyncio.sleep(0.02)
@@ -180,7 +180,7 @@ async def test_a_caller_that_is_cancelled_leaves_the_others_settling(
 async def test_a_disk_that_fails_is_told_to_whoever_waits_for_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spool = open_spool(root)
     with monkeypatch.context() as disk:
-        disk.setattr(os, "fdatasync", fail_with(errno.EIO))
+        disk.setattr(segments, "flush_to_disk", fail_with(errno.EIO))
         for waiting in (lambda: spool.append(b'{"n":0}', sync=True), spool.sync):
             with pytest.raises(StoreError, match=r"^cannot make `.*\.0000\.jsonl` durable: Input/output error$"):
                 waiting()
@@ -205,6 +205,25 @@ def test_a_full_disk_leaves_the_spool_as_it_was(root: Path, monkeypatch: pytest.
     spool.append(b'{"n":2}')
 
     assert recorded(root) == [b'{"n":0}', b'{"n":2}']
+
+
+def test_a_segment_that_cannot_be_started_leaves_no_gap(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stepsnb.store.spool.SPOOL_SEGMENT_BYTES", 10)
+    spool = open_spool(root)
+    spool.append(b'{"n":0}')
+    with monkeypatch.context() as disk:
+        disk.setattr(Path, "rename", fail_with(errno.ENOSPC))
+        with pytest.raises(
+            StoreError, match=r"^cannot create `.*\.0001\.jsonl`: No space left on device; name another"
+        ):
+            spool.append(b'{"n":1}')
+
+    spool.append(b'{"n":2}')
+
+    first, last = sorted((root / "spool").iterdir())
+    (found,) = read_tail(last, 0, 1, live=True)
+    assert isinstance(found, Found), "a gap would come first"
+    assert (first.suffix, last.suffix) == (".jsonl", ".jsonl"), "nor is anything left behind"
 
 
 def test_a_line_that_cannot_be_taken_back_ends_its_segment(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -292,6 +311,26 @@ def test_a_closed_spool_is_no_longer_live_and_can_be_gone_on_with(root: Path) ->
     assert not is_live(first)
     spool.append(b'{"n":1}')
     assert recorded(root) == [b'{"n":0}', b'{"n":1}']
+
+
+def test_what_is_recorded_while_the_process_ends_can_still_settle(root: Path) -> None:
+    script = """
+import asyncio, atexit, sys
+from pathlib import Path
+from stepsnb.store import open_spool
+spool = open_spool(Path(sys.argv[1]))
+spool.append(b'{"n":0}')
+asyncio.run(spool.settle())
+
+@atexit.register
+def finish():
+    spool.append(b'{"n":1}')
+    asyncio.run(spool.settle())
+    print("settled")
+"""
+    done = subprocess.run([sys.executable, "-c", script, root], capture_output=True, text=True, check=True)
+
+    assert (done.stdout, done.stderr) == ("settled\n", "")
 
 
 def test_a_forked_child_appends_to_a_spool_of_its_own(root: Path) -> None:
