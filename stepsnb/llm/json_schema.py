@@ -51,13 +51,16 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _narrowed(schema: dict[str, Any], allowed: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a tool's schema in which the named arguments have only the allowed values, and must be given."""
+    """Return a tool's schema in which the named arguments have only the allowed values, and must be given.
+
+    What may be left out is left out: a small model fills it with noise (a last line of 0, text to append).
+    """
     if not allowed:
         return schema
-    properties = dict(schema.get("properties", {}))
+    required = [*schema.get("required", ()), *(name for name in allowed if name not in schema.get("required", ()))]
+    properties = {name: value for name, value in schema.get("properties", {}).items() if name in required}
     for name, values in allowed.items():
         properties[name] = {"enum": list(values)} if isinstance(values, list | tuple) else {"const": values}
-    required = [*schema.get("required", ()), *(name for name in allowed if name not in schema.get("required", ()))]
     return {**schema, "properties": properties, "required": required}
 
 

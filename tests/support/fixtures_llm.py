@@ -23,9 +23,7 @@ class ScriptedModel:
         self.model = f"scripted/{name}"
         self.requests: list[dict[str, Any]] = []
         """The body of each request, oldest first."""
-        self.script = Script(
-            name=name, conversations=[Conversation(replies=[])], on_request=self.requests.append
-        )
+        self.script = Script(name=name, conversations=[Conversation(replies=[])], on_request=self.requests.append)
 
     @property
     def request_count(self) -> int:
@@ -38,7 +36,7 @@ class ScriptedModel:
         *,
         calls: Sequence[tuple[str, dict[str, Any] | str]] = (),
         thinking: str = "",
-        usage: int | Usage | None = None,
+        usage: int | dict[str, int] | None = None,
         error: int | tuple[int, str] | None = None,
         delay_s: float = 0.0,
         finish_reason: str | None = None,
@@ -47,7 +45,8 @@ class ScriptedModel:
     ) -> "ScriptedModel":
         """Add a reply.
 
-        A call's arguments are an object, or a text that goes out as it is. `usage` as a number is input tokens.
+        A call's arguments are an object, or a text that goes out as it is. `usage` as a number is input tokens,
+        as a mapping it has the keys of a script (`input`, `cached_input`, `output` …).
         `error` is a status, or a status and a message. `delay_s` passes before each piece. `check=False` lets it
         call a tool that was not offered.
         """
@@ -59,7 +58,7 @@ class ScriptedModel:
                 text=text,
                 thinking=thinking,
                 calls=tuple(ScriptedCall(name=name, arguments=_arguments(args)) for name, args in calls),
-                usage=Usage(input_tokens=usage) if isinstance(usage, int) else usage,
+                usage=_usage(usage),
                 delay_s=delay_s,
                 finish_reason=finish_reason,
                 expect=Expectation(message=() if expect is None else (expect,)),
@@ -71,6 +70,14 @@ class ScriptedModel:
 
 def _arguments(arguments: dict[str, Any] | str) -> str:
     return arguments if isinstance(arguments, str) else json.dumps(arguments)
+
+
+def _usage(counts: int | dict[str, int] | None) -> Usage | None:
+    if counts is None:
+        return None
+    if isinstance(counts, int):
+        return Usage(input_tokens=counts)
+    return Usage(**{f"{kind}_tokens": count for kind, count in counts.items()})
 
 
 @pytest.fixture

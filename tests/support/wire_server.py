@@ -1,4 +1,4 @@
-"""A loopback HTTP server that writes exact bytes: what only a socket shows (splits, dropped connections, keep-alives)."""
+"""A loopback HTTP server that writes exact bytes: what only a socket shows (splits, cuts, keep-alives)."""
 
 import contextlib
 import json

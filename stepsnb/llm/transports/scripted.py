@@ -43,8 +43,7 @@ class ScriptedTransport(httpx.AsyncBaseTransport):
             reply, number = self._choose(asked)
             if reply.error is not None:
                 return _error_response(reply.error)
-            offered = _offered(asked)
-            _check(reply, asked, offered)
+            _check(reply, number, asked)
         except _DepartureError as exc:
             words = f"script `{self._script.name}`: {exc}"
             return _json_response(400, {"error": {"message": words, "type": "script"}})
@@ -180,8 +179,9 @@ def _offered(asked: dict[str, Any]) -> list[str]:
     return names
 
 
-def _check(reply: ScriptedReply, asked: dict[str, Any], offered: list[str]) -> None:
-    messages = asked["messages"]
+def _check(reply: ScriptedReply, number: int, asked: dict[str, Any]) -> None:
+    messages, offered = asked["messages"], _offered(asked)
+    here = f"reply {number + 1}"
     owed: dict[str, str] = {}
     for message in messages:
         if message["role"] == "tool":
@@ -191,16 +191,16 @@ def _check(reply: ScriptedReply, asked: dict[str, Any], offered: list[str]) -> N
         owed.update({call["id"]: call["function"]["name"] for call in message.get("tool_calls", ())})
     if owed:
         call_id, name = next(iter(owed.items()))
-        raise _DepartureError(f"the result of call `{call_id}` of `{name}` is missing from the history")
+        raise _DepartureError(f"{here}: the result of call `{call_id}` of `{name}` is missing from the history")
     last = messages[-1]
     for expected in reply.expect.message:
         if expected not in _text(last):
-            raise _DepartureError(f"the last message was to hold `{expected}`, and is {_shown(last)}")
+            raise _DepartureError(f"{here}: the last message was to hold `{expected}`, and is {_shown(last)}")
     called = [call.name for call in reply.calls] if reply.check else []
     for name in (*reply.expect.tools, *called):
         if name not in offered:
             raise _DepartureError(
-                f"tool `{name}` was to be offered after {_shown(last)}; offered: {', '.join(offered) or 'none'}"
+                f"{here}: tool `{name}` was to be offered after {_shown(last)}; offered: {', '.join(offered) or 'none'}"
             )
 
 
