@@ -6,7 +6,7 @@ Everything is imported on first use, so that `import stepsnb` and `%load_ext ste
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .settings import VERSION as __version__
+from . import settings
 
 if TYPE_CHECKING:
     from .api import (
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from .errors import StepsError
     from .outcome import Outcome
     from .store import Store
+
+__version__ = settings.VERSION
 
 _HOMES = {
     "LoadedPipeline": "api",
