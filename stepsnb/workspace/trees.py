@@ -1,9 +1,11 @@
 """Copies, digests and removes trees of files; an artifact is such a tree, named by its content."""
 
+import contextlib
 import hashlib
 import os
 import shutil
 import stat
+import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,7 +99,7 @@ def digest_tree(tree: Path, name: str) -> ArtifactTree:
 
 def list_files(tree: Path) -> list[str]:
     """Return the relative paths of all files and links in a tree, in order, as the file system has them."""
-    return [path for path, entry in _walk(tree, nothing_ignored) if not entry.is_dir(follow_symlinks=False)]
+    return sorted(path for path, entry in _walk(tree, nothing_ignored) if not entry.is_dir(follow_symlinks=False))
 
 
 def check_link(tree: Path, path: str) -> None:
@@ -115,12 +117,12 @@ def check_link(tree: Path, path: str) -> None:
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove a folder and all in it as far as permissions allow, folders made read-only included."""
-    shutil.rmtree(folder, ignore_errors=True)
-    if folder.exists():
-        for inner, _, _ in os.walk(folder):
-            os.chmod(inner, stat.S_IRWXU)  # noqa: PTH101 - as walked
+    """Remove a folder and all in it as far as the system allows, read-only and very deep folders included."""
+    with contextlib.suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
+    if os.path.lexists(folder):
+        for command in (["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
+            subprocess.run([*command, "--", folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
 
 def shown(path: str) -> str:
@@ -128,14 +130,17 @@ def shown(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def _walk(folder: Path, is_ignored: IsIgnored, prefix: str = "") -> Iterator[tuple[str, "os.DirEntry[str]"]]:
-    """Yield every entry below `folder` with its relative path, in order, folders before what is in them."""
-    with os.scandir(folder) as listing:
-        entries = sorted(listing, key=lambda entry: os.fsencode(entry.name))
-    for entry in entries:
-        path = prefix + entry.name
-        if is_ignored(path):
-            continue
-        yield path, entry
-        if entry.is_dir(follow_symlinks=False):
-            yield from _walk(Path(entry.path), is_ignored, path + "/")
+def _walk(folder: Path, is_ignored: IsIgnored) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
+    """Yield every entry below `folder` with its relative path, in a fixed order, folders before what is in them."""
+    pending = [("", folder)]  # not recursive: a runaway loop of `mkdir` and `cd` is deeper than Python's stack
+    while pending:
+        prefix, place = pending.pop()
+        with os.scandir(place) as listing:
+            entries = sorted(listing, key=lambda entry: os.fsencode(entry.name))
+        for entry in entries:
+            path = prefix + entry.name
+            if is_ignored(path):
+                continue
+            yield path, entry
+            if entry.is_dir(follow_symlinks=False):
+                pending.append((path + "/", Path(entry.path)))

@@ -1,5 +1,6 @@
 import os
 import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,20 @@ def test_read_only_folders_are_removed(tree: Path) -> None:
     tree.chmod(0o555)
     remove_tree(tree)
     assert not tree.exists()
+
+
+def test_tree_deeper_than_the_stack_is_kept_and_removed(tree: Path) -> None:
+    place = tree
+    for _ in range(sys.getrecursionlimit() + 200):
+        place /= "d"
+        place.mkdir()
+    (place / "bottom.txt").write_text("x")
+    copy = copied(tree)
+    assert len(digest_tree(copy, "a").files) == 4
+    remove_tree(tree)
+    remove_tree(copy)
+    assert not tree.exists()
+    assert not copy.exists()
 
 
 def test_removing_what_is_gone_is_fine(tmp_path: Path) -> None:
