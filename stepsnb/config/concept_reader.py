@@ -1,6 +1,6 @@
 """One YAML mapping to one model, with every problem in it reported at its own place."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import ValidationError
@@ -114,27 +114,27 @@ def _sentence(error: ErrorDetails, found: Tree, followed: Path) -> str:
     return f"{names} {error['msg']}"
 
 
-def _complaints(value: object, raw: Tree, *, skip: Any = ()) -> Iterator[Complaint]:
+def _complaints(value: object, raw: Tree, *, skip: Collection[str] = ()) -> Iterator[Complaint]:
     """Yield the complaints of a model and of the models in it, each with its place from `raw` on."""
+    if isinstance(value, Concept) and isinstance(raw, Entries):
+        mistaken = value.mistaken_keys(raw)
+        yield from (each for each in value.complaints() if mistaken.isdisjoint(each.about))
+    for part, each in _parts(value):
+        if part not in skip:
+            below, followed = descend(raw, (part,))
+            for at, text, _ in _complaints(each, below):
+                yield Complaint((*followed, *at), text, (str(part),))
+
+
+def _parts(value: object) -> Iterable[tuple[str | int, object]]:
+    """Return what is in a model, tuple or mapping, each part with its key or position."""
     match value:
         case Concept():
-            if isinstance(raw, Entries):
-                mistaken = value.mistaken_keys(raw)
-                yield from (each for each in value.complaints() if mistaken.isdisjoint(each.about))
-            for name, field in type(value).model_fields.items():
-                key = str(field.validation_alias or name)
-                if key not in skip:
-                    yield from _below(key, getattr(value, name), raw)
+            fields = type(value).model_fields.items()
+            return [(str(field.validation_alias or name), getattr(value, name)) for name, field in fields]
         case tuple():
-            for index, item in enumerate(value):
-                yield from _below(index, item, raw)
+            return enumerate(value)
         case dict():
-            for key, item in value.items():
-                yield from _below(key, item, raw)
-
-
-def _below(part: str | int, value: object, raw: Tree) -> Iterator[Complaint]:
-    if isinstance(value, Concept | tuple | dict):
-        below, followed = descend(raw, (part,))
-        for at, text, _ in _complaints(value, below):
-            yield Complaint((*followed, *at), text, (str(part),))
+            return value.items()
+        case _:
+            return ()

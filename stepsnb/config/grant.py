@@ -4,11 +4,14 @@ import re
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, Field, ValidationInfo
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, ValidationInfo
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from . import unsupported
 from .concept import Complaint, Concept
-from .scalars import AnyText, DurationS, Flag, Text, any_text, bad_value, unknown_value
+from .conversions import bad_value, read_any_text, unknown_value
+from .scalars import AnyText, DurationS, Flag, Text
 from .tree import Entries, Items, Scalar
 from .unsupported import Unsupported
 from .wording import not_supported, wrong_shape
@@ -23,7 +26,7 @@ _TIMED = ("ask_user", "run_shell")
 
 
 def _builtin_name(raw: Any) -> Any:
-    name = any_text(raw)
+    name = read_any_text(raw)
     if name in unsupported.TOOLS:
         raise bad_value(not_supported("(a tool)", unsupported.TOOLS[name]))
     if isinstance(name, str) and name not in BUILTIN_TOOLS:
@@ -68,7 +71,7 @@ class BuiltinGrant(Concept):
 
 
 def _function_name(raw: Any) -> Any:
-    name = any_text(raw)
+    name = read_any_text(raw)
     if isinstance(name, str) and not _FUNCTION.fullmatch(name):
         raise bad_value("names no function; write `NAME` for one of the notebook, or `package.module:NAME`")
     return name
@@ -107,4 +110,11 @@ def _read_grant(raw: Any, info: ValidationInfo) -> Any:
     raise bad_value("grants nothing; write a tool's name, `builtin: NAME` or `python: NAME`")
 
 
-Grant = Annotated[BuiltinGrant | PythonGrant, BeforeValidator(_read_grant)]
+class _OrName:
+    """Adds the bare name of a built-in tool to a grant's JSON Schema."""
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"anyOf": [{"enum": list(BUILTIN_TOOLS)}, *handler(core)["anyOf"]]}
+
+
+Grant = Annotated[BuiltinGrant | PythonGrant, BeforeValidator(_read_grant), _OrName()]

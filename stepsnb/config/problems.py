@@ -30,10 +30,17 @@ class Problems:
         self.root: Tree | None = None
         self._job = job
         self._found: dict[tuple[Mark, str], Path] = {}
+        self._lost: set[Mark] = set()
 
     def add(self, mark: Mark, path: Path, text: str) -> None:
         """Note that what stands at `path` is wrong; saying the same thing twice counts once."""
+        if mark not in self._lost:
+            self._found.setdefault((mark, text), path)
+
+    def add_lost(self, mark: Mark, path: Path, text: str) -> None:
+        """Note that there is no telling which value was meant at `mark`, so that nothing else is said about it."""
         self._found.setdefault((mark, text), path)
+        self._lost.add(mark)
 
     def where(self, mark: Mark) -> Where:
         """Return `mark` as a place in this file."""

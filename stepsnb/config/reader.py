@@ -6,15 +6,16 @@ from typing import Any, NoReturn
 
 import yaml
 
+from ..settings import YAML_ALIASED_VALUES, YAML_DEPTH
 from .problems import Problems
 from .tree import NULLS, Entries, Items, Mark, Path, Scalar, Tree
-from .variables import MAX_DEPTH, Variables
-
-MAX_ALIASED = 10_000
-"""Values that aliases may add to a document, so that a few lines cannot grow into gigabytes."""
+from .variables import Variables
 
 _UNREADABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 """What YAML forbids in a stream; a byte order mark may only open it."""
+
+_OLD_BREAKS = "\x85\u2028\u2029"
+"""Line breaks of YAML 1.1, which libyaml reads; in YAML 1.2 they are characters like any other."""
 
 _STR = "tag:yaml.org,2002:str"
 _TOP: Path = ()
@@ -31,11 +32,21 @@ def read_tree(text: str, problems: Problems, variables: Mapping[str, object]) ->
 
     Raises: ConfigError when a problem hides the rest of the text.
     """
-    node = _compose(text.removeprefix("\ufeff"), problems)
+    text = text.removeprefix("\ufeff")
+    hidden = _stand_ins(text)
+    node = _compose(text.translate(hidden), problems)
     if node is None:
         problems.add(Mark(1, 1), _TOP, "there is nothing in it; a pipeline has at least `jobs:`")
         raise problems.error()
-    return _Builder(problems, variables).build(node, _TOP)
+    shown = {ord(stand_in): character for character, stand_in in hidden.items()}
+    return _Builder(problems, variables, shown).build(node, _TOP)
+
+
+def _stand_ins(text: str) -> dict[int, str]:
+    """Map each old line break in `text` to a private-use character that is not in it."""
+    breaks = [ord(character) for character in _OLD_BREAKS if character in text]
+    unused = (chr(code) for code in range(0xF0000, 0xFFFFE) if chr(code) not in text)
+    return dict(zip(breaks, unused, strict=False))
 
 
 def _compose(text: str, problems: Problems) -> yaml.Node | None:
@@ -82,8 +93,9 @@ def _mark(mark: yaml.Mark) -> Mark:
 class _Builder:
     """Turns composed nodes into a tree, following aliases as far as is sane."""
 
-    def __init__(self, problems: Problems, variables: Mapping[str, object]) -> None:
+    def __init__(self, problems: Problems, variables: Mapping[str, object], shown: Mapping[int, int]) -> None:
         self._problems = problems
+        self._shown = shown
         self._variables = Variables(variables, problems)
         self._seen: set[int] = set()
         self._open: set[int] = set()
@@ -98,8 +110,8 @@ class _Builder:
         key = id(node)
         if key in self._open:
             self._stop(mark, path, "this value contains itself through an alias; write it out")
-        if len(path) > MAX_DEPTH:
-            self._stop(mark, path, f"nested deeper than {MAX_DEPTH} levels; flatten it")
+        if len(path) > YAML_DEPTH:
+            self._stop(mark, path, f"nested deeper than {YAML_DEPTH} levels; flatten it")
         is_aliased = is_aliased or key in self._seen
         self._count(mark, path, is_aliased=is_aliased)
         self._seen.add(key)
@@ -118,7 +130,8 @@ class _Builder:
         if node.tag != _STR:
             self._refuse_tag(node, mark, path)
         is_plain = not node.style
-        scalar = Scalar(node.value, mark, is_plain, is_null=is_plain and node.value in NULLS)
+        text = node.value.translate(self._shown) if self._shown else node.value
+        scalar = Scalar(text, mark, is_plain, is_null=is_plain and node.value in NULLS)
         return self._variables.expand(scalar, path)
 
     def _items(self, node: yaml.Node, mark: Mark, path: Path, *, is_aliased: bool) -> Items:
@@ -138,7 +151,7 @@ class _Builder:
                 text = "`<<:` is YAML 1.1, this is YAML 1.2; write the keys out, or alias a whole value"
                 self._problems.add(key_mark, path, text)
                 continue
-            key = self._variables.expand_key(key_node.value, key_mark, path)
+            key = self._variables.expand_key(key_node.value.translate(self._shown), key_mark, path)
             if key in entries:
                 lines = f"lines {entries.key_marks[key].line} and {key_mark.line}"
                 self._problems.add(key_mark, path, f"duplicate key `{key}`, on {lines}; keep one of them")
@@ -148,14 +161,13 @@ class _Builder:
 
     def _count(self, mark: Mark, path: Path, *, is_aliased: bool) -> None:
         self._aliased += is_aliased
-        if self._aliased > MAX_ALIASED:
-            self._stop(mark, path, f"aliases add more than {MAX_ALIASED:,} values; write out what is needed")
+        if self._aliased > YAML_ALIASED_VALUES:
+            self._stop(mark, path, f"aliases add more than {YAML_ALIASED_VALUES:,} values; write out what is needed")
 
     def _refuse_tag(self, node: yaml.Node, mark: Mark, path: Path) -> None:
         tag = node.tag.replace("tag:yaml.org,2002:", "!!")
-        self._problems.add(
-            mark, path, f"the tag `{tag}` means nothing here; remove it, since each key decides its own type"
-        )
+        text = f"the tag `{tag}` means nothing here; remove it, since each key decides its own type"
+        self._problems.add_lost(mark, path, text)
 
     def _stop(self, mark: Mark, path: Path, text: str) -> NoReturn:
         self._problems.add(mark, path, text)

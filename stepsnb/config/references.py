@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 from ..suggest import unknown_name
 from .agent import Agent
@@ -39,6 +39,8 @@ class Names:
                     yield from _tool_complaints(step, agent)
             case TaskStep():
                 return
+            case _:  # pragma: no cover  # mypy shows that there is no other kind
+                assert_never(step)
 
 
 def names_of(agents: Iterable[Agent], resources: Iterable[Resource]) -> Names:

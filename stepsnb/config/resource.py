@@ -6,7 +6,8 @@ from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, fie
 
 from . import unsupported
 from .concept import Concept
-from .scalars import Name, Text, any_text, bad_value, unknown_value
+from .conversions import bad_value, read_any_text, unknown_value
+from .scalars import Name, Text
 from .unsupported import Unsupported
 from .wording import not_supported
 
@@ -14,7 +15,7 @@ RESOURCE_TYPES = ("path",)
 
 
 def _type(raw: Any) -> Any:
-    name = any_text(raw)
+    name = read_any_text(raw)
     if isinstance(name, str) and name in unsupported.RESOURCE_TYPES:
         raise bad_value(not_supported("(a resource type)", unsupported.RESOURCE_TYPES[name]))
     if isinstance(name, str) and name not in RESOURCE_TYPES:

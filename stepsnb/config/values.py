@@ -46,5 +46,5 @@ def _value(tree: Tree) -> object:
             return {key: _value(entry) for key, entry in tree.items()}
         case Items():
             return [_value(item) for item in tree]
-        case Scalar():
+        case _:
             return None if tree.is_null else tree.text

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 
+from ..settings import YAML_DEPTH
 from .frames import is_frame, to_markdown
 from .problems import Problems
 from .tree import Entries, Items, Mark, Path, Scalar, Tree
@@ -12,9 +13,6 @@ from .wording import did_you_mean
 _PLACEHOLDER = re.compile(r"\(\(\s*([A-Za-z_][A-Za-z0-9_.-]*)\s*\)\)")
 _SHELL_PLACEHOLDER = re.compile(r"(?<!\$)" + _PLACEHOLDER.pattern)
 """In a shell program `$((name))` is arithmetic."""
-
-MAX_DEPTH = 100
-"""Levels of nesting; no pipeline comes near it."""
 
 
 class Variables:
@@ -43,7 +41,7 @@ class Variables:
     def _alone(self, name: str, mark: Mark, path: Path) -> Tree:
         value = self._values.get(name)
         if value is None:
-            self._problems.add(mark, path, self._unset(name))
+            self._problems.add_lost(mark, path, self._unset(name))
             return Scalar(f"(({name}))", mark)
         return self._tree(value, name, mark, path)
 
@@ -51,7 +49,7 @@ class Variables:
         def replace(found: re.Match[str]) -> str:
             value = self._values.get(found[1])
             if value is None:
-                self._problems.add(scalar.mark, path, self._unset(found[1]))
+                self._problems.add_lost(scalar.mark, path, self._unset(found[1]))
                 return found[0]
             return self._text(value, found[1], scalar.mark, path)
 
@@ -66,9 +64,9 @@ class Variables:
         return f"{what}; set it with `--var {name}=…`, or with `--use {name}` in a notebook"
 
     def _tree(self, value: object, name: str, mark: Mark, path: Path) -> Tree:
-        if len(path) > MAX_DEPTH:
-            self._problems.add(mark, path[:2], f"`(({name}))` is nested deeper than {MAX_DEPTH} levels; pass less")
-            return Scalar("", mark)
+        if len(path) > YAML_DEPTH:
+            self._problems.add(mark, path, f"`(({name}))` is nested deeper than {YAML_DEPTH} levels; pass less")
+            raise self._problems.error()
         if isinstance(value, Mapping):
             entries = Entries(mark, path)
             for key, entry in value.items():
@@ -78,7 +76,9 @@ class Variables:
             items = Items(mark, path)
             items.extend(self._tree(item, name, mark, (*path, index)) for index, item in enumerate(value))
             return items
-        return Scalar(self._text(value, name, mark, path), mark, is_null=value is None)
+        if value is None:
+            return Scalar("", mark, is_null=True)
+        return Scalar(self._text(value, name, mark, path), mark)
 
     def _text(self, value: object, name: str, mark: Mark, path: Path) -> str:
         if isinstance(value, str):
@@ -86,11 +86,14 @@ class Variables:
         if isinstance(value, bool):
             return "true" if value else "false"
         if isinstance(value, Mapping | list | tuple):
-            return json.dumps(value, ensure_ascii=False, default=str)
+            try:
+                return json.dumps(value, ensure_ascii=False, default=str)
+            except (TypeError, ValueError):  # keys that are no texts, or a list that contains itself
+                return str(value)
         if not is_frame(value):
             return str(value)
         if not {"prompt", "messages"}.intersection(path[-2:]):
             text = f"`(({name}))` is a DataFrame; use it in `messages:` or `prompt:`, elsewhere pass text"
-            self._problems.add(mark, path, text)
+            self._problems.add_lost(mark, path, text)
             return name
         return to_markdown(value)

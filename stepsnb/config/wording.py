@@ -73,5 +73,5 @@ def shape(tree: Tree) -> str:
             return "a mapping"
         case Items():
             return "a list"
-        case Scalar():
+        case _:
             return "empty" if tree.is_null else "text"

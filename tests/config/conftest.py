@@ -1,0 +1,45 @@
+"""How tests of the loader state a pipeline and what is wrong with it."""
+
+import pytest
+
+from stepsnb.config import load_text
+from stepsnb.errors import ConfigError
+
+
+@pytest.fixture
+def problems():
+    """Return the lines of the error a text has, without the name of the file."""
+
+    def problems(text, **options):
+        with pytest.raises(ConfigError) as caught:
+            load_text(text, file="p.yml", **options)
+        return [line.removeprefix("p.yml:") for line in str(caught.value).splitlines()]
+
+    return problems
+
+
+@pytest.fixture
+def load_task():
+    """Load a pipeline of one task with more keys, given as YAML lines, and return the task."""
+
+    def load_task(keys="", **options):
+        text = "jobs:\n- name: build\n  plan:\n  - task: make\n    run: echo hi\n"
+        text += "".join(f"    {line}\n" for line in keys.split("\n"))
+        return load_text(text, **options).jobs[0].plan[0]
+
+    return load_task
+
+
+@pytest.fixture
+def load_agent():
+    """Load a pipeline of one agent step; both take more keys as YAML lines. Return the agent and the step."""
+
+    def load_agent(agent="", step="prompt: Go.", **options):
+        text = "agents:\n- name: writer\n  source: {model: local/smollm2}\n"
+        text += "".join(f"  {line}\n" for line in agent.split("\n"))
+        text += "jobs:\n- name: build\n  plan:\n  - agent: writer\n"
+        text += "".join(f"    {line}\n" for line in step.split("\n"))
+        pipeline = load_text(text, **options)
+        return pipeline.agents[0], pipeline.jobs[0].plan[0]
+
+    return load_agent

@@ -1,0 +1,47 @@
+"""Values of variables as written outside a pipeline."""
+
+import pytest
+
+from stepsnb.config import load_mapping, parse_scalar
+from stepsnb.errors import ConfigError
+
+
+def test_file_of_values_keeps_source_text(tmp_path):
+    path = tmp_path / "vars.yml"
+    path.write_text("version: 3.10\nnone: ~\nnested: {a: [yes, '']}\n", "utf-8")
+
+    assert load_mapping(path) == {"version": "3.10", "none": None, "nested": {"a": ["yes", ""]}}
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("- a", "v.yml:1:1: must be a mapping of names to values, not a list; write `name: value` lines"),
+        ("a: 1\na: 2", "v.yml:2:1: duplicate key `a`, on lines 1 and 2; keep one of them"),
+        ("a: ((b))", "v.yml:1:4: `((b))` has no value; set it with `--var b=…`, or with `--use b` in a notebook"),
+    ],
+)
+def test_file_of_values_says_what_is_wrong(tmp_path, monkeypatch, text, error):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "v.yml").write_text(text, "utf-8")
+
+    with pytest.raises(ConfigError) as caught:
+        load_mapping("v.yml")
+
+    assert str(caught.value) == error
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("3.10", "3.10"),
+        ("a: b", "a: b"),
+        ("", ""),
+        ('"3"', "3"),
+        ("'it''s'", "it's"),
+        ('"a" b', '"a" b'),
+        ("'a': b", "'a': b"),
+    ],
+)
+def test_value_on_a_command_line_is_text(text, value):
+    assert parse_scalar(text) == value
