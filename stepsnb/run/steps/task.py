@@ -1,7 +1,5 @@
 """A `task` step: a shell program in the step's directory."""
 
-import os
-
 from ...config import TaskStep
 from ...events import Output
 from ...messages import cut_utf8
@@ -17,9 +15,7 @@ _MATCHED_BYTES = 10_000_000
 
 async def run_task_step(step: TaskStep, ctx: StepContext) -> StepEnd:
     """Run the command; its own criteria are the assert when there is one, else the exit code."""
-    done = await run_shell(
-        step.run, cwd=ctx.directory.path, env={**os.environ, **step.env}, max_output_bytes=_MATCHED_BYTES
-    )
+    done = await run_shell(step.run, cwd=ctx.directory.path, env=step.env, max_output_bytes=_MATCHED_BYTES)
     stdout = done.stdout.decode("utf-8", "replace")
     stderr = done.stderr.decode("utf-8", "replace")
     ctx.emit(
