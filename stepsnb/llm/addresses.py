@@ -31,6 +31,12 @@ def show_url(url: str) -> str:
     return f"{parts.scheme}://{host}{parts.path}"
 
 
+def add_path(base_url: str, path: str) -> str:
+    """Return the address of `path` below a base URL, whose query stays at the end."""
+    parts = urlsplit(base_url)
+    return urlunsplit((parts.scheme, parts.netloc, f"{parts.path.rstrip('/')}/{path}", parts.query, ""))
+
+
 def to_base_url(address: str, default: str) -> str:
     """Complete an address as servers take it in their own variables (`0.0.0.0`, `host:port`, a URL without path).
 
@@ -38,11 +44,15 @@ def to_base_url(address: str, default: str) -> str:
     the loopback one.
     """
     model = urlsplit(default)
-    given = urlsplit(address if "://" in address else f"{model.scheme}://{address}")
+    completed = address if "://" in address else f"{model.scheme}://{address}"
+    try:
+        given = urlsplit(completed)
+        port = given.port or (None if "://" in address else model.port)
+    except ValueError:  # `is_http` says no to it
+        return completed
     host = given.hostname or model.hostname or ""
     if host in ("0.0.0.0", "::"):  # noqa: S104 - recognised, not bound
         host = "127.0.0.1"
-    port = given.port or (None if "://" in address else model.port)
     netloc = f"[{host}]" if ":" in host else host
     if port is not None:
         netloc = f"{netloc}:{port}"

@@ -10,6 +10,7 @@ import httpx
 
 from ..settings import LLM_CONNECT_S, LLM_RUN_S, VERSION
 from . import failures
+from .addresses import add_path
 from .reader import ReplyReader
 from .reply import RequestFailed
 from .target import Target
@@ -41,7 +42,7 @@ class Link:
     def __init__(self, target: Target, transport: httpx.AsyncBaseTransport) -> None:
         self.target = target
         self._transport = transport
-        self._url = httpx.URL(target.base_url + "/chat/completions")
+        self._url = httpx.URL(add_path(target.base_url, "chat/completions"))
         self._headers = request_headers(target, self._url)
 
     async def post(self, body: bytes, reader: ReplyReader) -> None:

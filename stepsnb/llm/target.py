@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -106,10 +107,10 @@ def resolve_target(
 def _locate(where: str, label: str, endpoint: str | None) -> tuple[Provider, str, str]:
     """Return the provider, the model's name on the wire and the base URL."""
     if endpoint is not None:
-        if not is_http(endpoint):
+        if "@" in urlsplit(endpoint).netloc:
             raise InputError(
-                f"{where}: `source.endpoint: {endpoint}` is no http address; "
-                "give a base URL such as `http://HOST:PORT/v1`"
+                f"{where}: `source.endpoint` holds a user name or password, which would not be sent; "
+                "name a variable that holds the key with `source.api_key_env`"
             )
         return provider_at(endpoint), label, endpoint.rstrip("/")
     prefix, slash, model = label.partition("/")
@@ -128,6 +129,8 @@ def _locate(where: str, label: str, endpoint: str | None) -> tuple[Provider, str
     given = os.environ.get(provider.base_url_env) if provider.base_url_env else None
     if given:
         base_url = to_base_url(given, base_url)
+        if not is_http(base_url):
+            raise InputError(f"{where}: provider `{provider.name}`: {provider.base_url_env} holds no http address")
     return provider, model, base_url
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import httpx
 import msgspec
 
+from .addresses import add_path
 from .connection import request_headers
 from .prices import known_model
 from .providers import provider_named
@@ -34,7 +35,7 @@ async def find_window(target: Target) -> int | None:
 
 
 async def _ask(target: Target) -> int | None:
-    url = httpx.URL(target.base_url + "/models")
+    url = httpx.URL(add_path(target.base_url, "models"))
     headers = request_headers(target, url)
     timeouts = {"timeout": dict.fromkeys(("connect", "read", "write", "pool"), ASK_S)}
     try:

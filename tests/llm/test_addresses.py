@@ -2,7 +2,7 @@
 
 import pytest
 
-from stepsnb.llm.addresses import is_http, is_loopback, show_url, to_base_url
+from stepsnb.llm.addresses import add_path, is_http, is_loopback, show_url, to_base_url
 
 OLLAMA = "http://127.0.0.1:11434/v1"
 
@@ -42,6 +42,15 @@ def test_loopback_addresses_are_known(url, is_here):
 @pytest.mark.parametrize("url", ["box:80", "ftp://box", "http://", "http://box:99999", "http://[::1", ""])
 def test_what_is_no_http_address_is_told(url):
     assert not is_http(url)
+
+
+@pytest.mark.parametrize("base_url", ["http://box/v1", "http://box/v1/"])
+def test_path_goes_below_the_base(base_url):
+    assert add_path(base_url, "models") == "http://box/v1/models"
+
+
+def test_query_of_an_address_stays_at_its_end():
+    assert add_path("https://box/openai/v1?api-version=1", "models") == "https://box/openai/v1/models?api-version=1"
 
 
 def test_shown_address_has_no_password_and_no_query():

@@ -1,10 +1,15 @@
 """Conversations with models that cannot call tools, as they go over the wire."""
 
-from stepsnb.llm import Choice, ToolSpec
+import json
+
+import pytest
+
+from stepsnb.llm import Choice, ModelClient, ToolSpec
 from stepsnb.llm.json_mode import describe_tools
+from stepsnb.llm.local import stop_servers
 from stepsnb.messages import Message, ToolCall, system, tool_result, user
 
-from .conftest import ADD_STOP, DONE, Heard, delta
+from .conftest import ADD_STOP, DONE, Heard, build_target, delta
 
 CALL = ToolCall(id="c1", name="add_stop", arguments='{"stop": "Quay"}')
 
@@ -120,3 +125,25 @@ def test_description_is_compact():
     long = describe_tools([ToolSpec("t", "word " * 200, {})]).splitlines()[-1]
     assert len(long) < 330
     assert long.endswith("…")
+
+
+@pytest.mark.local_model
+async def test_real_model_that_cannot_call_tools_calls_one_and_then_answers():
+    target = build_target("", provider="local", model="smollm2", tool_mode="json", max_tokens=60)
+    client = ModelClient(target)
+    history = [user("Add the stop Quay.")]
+    try:
+        chat = client.open([ADD_STOP])
+        choice = Choice(tools=("add_stop",), must_call=True, arguments={"add_stop": {"stop": ["Quay"]}})
+        called = await chat.complete(history, choice)
+        (call,) = called.tool_calls
+        assert (call.name, json.loads(call.arguments)) == ("add_stop", {"stop": "Quay"})
+        assert called.usage.prompt_tokens > 0
+        heard = Heard()
+        history += [Message(role="assistant", tool_calls=called.tool_calls), tool_result(call, "added")]
+        answered = await chat.complete(history, Choice(may_call=False), heard)
+        assert answered.text
+        assert answered.text == "".join(heard.texts)
+        assert await client.context_window() == 8192
+    finally:
+        stop_servers()

@@ -100,6 +100,19 @@ def test_servers_own_variable_moves_its_address(tmp_path, monkeypatch):
     assert resolve(tmp_path, model="ollama/x").base_url == "http://127.0.0.1:9999/v1"
 
 
+@pytest.mark.parametrize("value", ["box:99999", "ftp://box", "http://[::1"])
+def test_variable_with_no_address_is_an_error(tmp_path, monkeypatch, value):
+    monkeypatch.setenv("OLLAMA_HOST", value)
+    with pytest.raises(InputError, match="agent `critic`: provider `ollama`: OLLAMA_HOST holds no http address"):
+        resolve(tmp_path, model="ollama/x")
+
+
+def test_password_in_an_endpoint_is_an_error_that_does_not_show_it(tmp_path):
+    with pytest.raises(InputError, match=r"`source.endpoint` holds a user name or password") as caught:
+        resolve(tmp_path, model="m", endpoint="https://me:hunter2@box.example/v1")
+    assert "hunter2" not in str(caught.value)
+
+
 def test_tool_mode_auto_is_the_providers(tmp_path):
     assert resolve(tmp_path, model="local/smollm2").tool_mode == "json"
     assert resolve(tmp_path, model="ollama/x").tool_mode == "native"
