@@ -1,0 +1,107 @@
+"""The live view of a run in its cell: shown once the front end has proved that it can talk back mid-cell."""
+
+import asyncio
+import time
+import uuid
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ..engine import EngineTask, engine
+from ..settings import FLUSH_S, HANDSHAKE_MAX_S, HANDSHAKE_PING_S
+from .display import Bundle, CellOutput
+
+if TYPE_CHECKING:
+    from ..view import Fold
+    from .widgets.run_view import RunView
+
+
+class LiveView:
+    """Offers the view to the front end, keeps it current, and hands on what a person does in it.
+
+    Messages from the front end come on the main thread or on a subshell's; they only hand a value to the engine's
+    loop, where everything here lives.
+    """
+
+    def __init__(self, fold: "Fold", output: CellOutput, *, on_stop: Callable[[], None]) -> None:
+        self._fold = fold
+        self._output = output
+        self._on_stop = on_stop
+        self._display_id = f"stepsnb-{uuid.uuid4().hex[:12]}"
+        self._answers: dict[str, asyncio.Future[str]] = {}
+        self._proved = asyncio.Event()
+        self._decided = asyncio.Event()
+        self._is_shown = False
+        self._view: RunView | None = None
+        self._task: EngineTask[None] | None = None
+
+    def open(self) -> None:
+        """Create the view, on the cell's thread, and start talking to the front end."""
+        from .widgets.run_view import RunView
+
+        self._view = view = RunView(
+            self._fold,
+            on_stop=self._on_stop,
+            on_answer=lambda question_id, text: engine().call(self._take_answer, question_id, text),
+            on_ready=lambda: engine().call(self._proved.set),
+        )
+        self._task = engine().start(self._serve(view))
+
+    async def is_live(self) -> bool:
+        """Wait for the end of the handshake; whether clicks arrive while the cell runs."""
+        await self._decided.wait()
+        return self._is_shown
+
+    async def answer(self, question_id: str) -> str:
+        """Wait for a person's answer to a question that the view shows."""
+        future = self._answers.setdefault(question_id, asyncio.get_running_loop().create_future())
+        try:
+            return await future
+        finally:
+            del self._answers[question_id]
+
+    def close(self, bundle: Bundle) -> None:
+        """Put `bundle` where the view was, or show it if the view never was; on the cell's thread."""
+        if self._task is not None:
+            self._task.cancel()
+            self._task.wait(1.0)
+        if self._is_shown:
+            self._output.replace(bundle, display_id=self._display_id)
+        else:
+            self._output.show(bundle)
+        if self._view is not None:
+            self._output.run(self._view.close)
+
+    def _take_answer(self, question_id: str, text: str) -> None:
+        future = self._answers.get(question_id)
+        if future is not None and not future.done():
+            future.set_result(text)
+
+    async def _serve(self, view: "RunView") -> None:
+        try:
+            if not await self._handshake(view):
+                return
+            self._show(view)
+            self._is_shown = True
+        finally:
+            self._decided.set()
+        while True:
+            await asyncio.sleep(FLUSH_S)
+            self._output.run(view.flush)
+
+    async def _handshake(self, view: "RunView") -> bool:
+        # Retried: a message may leave before the front end listens for it.
+        give_up_at = time.monotonic() + HANDSHAKE_MAX_S
+        while not self._proved.is_set() and time.monotonic() < give_up_at:
+            self._output.run(view.ping)
+            try:
+                async with asyncio.timeout(HANDSHAKE_PING_S):
+                    await self._proved.wait()
+            except TimeoutError:
+                continue
+        return self._proved.is_set()
+
+    def _show(self, view: "RunView") -> None:
+        described = self._output.run(view._repr_mimebundle_)
+        bundle = dict((described[0] if isinstance(described, tuple) else described) or {})
+        bundle["text/plain"] = "running; the result takes this place when it ends"
+        self._output.show(bundle, display_id=self._display_id)

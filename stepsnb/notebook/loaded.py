@@ -1,0 +1,171 @@
+"""What a notebook has loaded: the pipeline, and the run that its cells work on one after another."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InputError
+from ..suggest import unknown_name
+from .cell import CellRun, Starter
+from .display import Echo
+from .relay import CellRelay
+
+if TYPE_CHECKING:
+    from ..api import LoadedPipeline, OpenRun, Run, RunHandle
+    from ..events import Event
+    from ..people import Asker
+
+CELL = "cell"
+"""How messages call a pipeline written in a cell: `cell:3:5: …`, with the line as the cell shows it."""
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What the options of a magic say about a run; the names are those of the Python API."""
+
+    vars: dict[str, object] = field(default_factory=dict)
+    answers: dict[str, str] | list[str] | None = None
+    files: list[str] | None = None
+    store: str | None = None
+    memory: bool = False
+
+    def to_arguments(self) -> dict[str, Any]:
+        """Return them as keyword arguments of the API's `start` and `open`."""
+        return {
+            "vars": self.vars or None,
+            "answers": self.answers,
+            "files": self.files,
+            "store": self.store,
+            "memory": self.memory,
+        }
+
+
+class Functions(Mapping[str, Callable[..., Any]]):
+    """The functions of the notebook, as they are when a tool is looked up."""
+
+    def __init__(self, namespace: Mapping[str, Any]) -> None:
+        self._namespace = namespace
+
+    def __getitem__(self, name: str) -> Callable[..., Any]:
+        value = self._namespace[name]
+        if not callable(value):
+            raise KeyError(name)
+        return value  # type: ignore[no-any-return]  # a notebook's namespace holds anything
+
+    def __iter__(self) -> Iterator[str]:
+        return (n for n, value in list(self._namespace.items()) if callable(value) and not n.startswith("_"))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class Loaded:
+    """The notebook's pipeline and open run; the magics act on it."""
+
+    def __init__(self, shell: Any) -> None:
+        self.shell = shell
+        self.options = RunOptions()
+        self.echo = Echo(shell)
+        self.last_run_id: str | None = None
+        self._pipeline: LoadedPipeline | None = None
+        self._job: str | None = None
+        self._open: tuple[OpenRun, CellRelay] | None = None
+
+    @property
+    def pipeline(self) -> "LoadedPipeline":
+        """The loaded pipeline; raises InputError when there is none."""
+        if self._pipeline is None:
+            raise InputError("no pipeline is loaded; load one with `%steps load FILE` or a `%%steps` cell")
+        return self._pipeline
+
+    @property
+    def has_pipeline(self) -> bool:
+        """Whether a pipeline is loaded."""
+        return self._pipeline is not None
+
+    @property
+    def has_open_run(self) -> bool:
+        """Whether a run is open, waiting for the next cell."""
+        return self._open is not None and not self._open[0].is_finished
+
+    @property
+    def step_names(self) -> list[str]:
+        """Names of the steps that `%steps step` may go to."""
+        if self._open is not None:
+            return self._open[0].remaining
+        if self._pipeline is None:
+            return []
+        return [s.name for job in self._pipeline.pipeline.jobs if self._job in (None, job.name) for s in job.plan]
+
+    def variables(self, names: list[str]) -> dict[str, object]:
+        """Look up the variables that `--use` names; raises InputError for one that does not exist."""
+        namespace = self.shell.user_ns
+        for name in names:
+            if name not in namespace:
+                raise InputError(f"`--use {name}`: {unknown_name('Python variable', name, self.variable_names)}")
+        return {name: namespace[name] for name in names}
+
+    @property
+    def variable_names(self) -> list[str]:
+        """Names of what the person has defined in the notebook."""
+        hidden = self.shell.user_ns_hidden
+        return sorted(n for n in self.shell.user_ns if not n.startswith("_") and n not in hidden)
+
+    def load(self, path_or_text: str | Path, options: RunOptions, *, job: str | None = None) -> "LoadedPipeline":
+        """Load a pipeline in the place of the one before; nothing runs yet."""
+        from .. import api
+
+        pipeline = api.load(path_or_text, vars=options.vars, functions=Functions(self.shell.user_ns), name=CELL)
+        self._pipeline, self._job, self._open, self.options = pipeline, job, None, options
+        return pipeline
+
+    def run_job(self, job: str | None, options: RunOptions, *, keep_as: str | None = None) -> CellRun:
+        """Prepare a cell that runs a whole job of the loaded pipeline."""
+        start = partial(self.pipeline.start, job or self._job, **options.to_arguments())
+        return self._cell(start, keep_as)
+
+    def run_message(self, agent: str, message: str, options: RunOptions, *, keep_as: str | None = None) -> CellRun:
+        """Prepare a cell that sends one message to an agent, in a run of its own."""
+        if not message:
+            raise InputError("the message is empty; write it below `%%agent NAME`")
+        # JSON is YAML: whatever the message holds stays one text.
+        step = {"agent": agent, "messages": [message], **({"inputs": ["files"]} if options.files else {})}
+        text = json.dumps([step], ensure_ascii=False)
+        start = partial(self.pipeline.start_steps, text, name=CELL, **options.to_arguments())
+        return self._cell(start, keep_as)
+
+    def go_on(self, part: Callable[["OpenRun"], "RunHandle"], *, keep_as: str | None = None) -> CellRun:
+        """Prepare a cell that does a part of the open run, which the first such cell opens."""
+        open_run, relay = self._open or self._open_run(self._job, self.options)
+
+        def start(*, asker: "Asker", on_event: Callable[["Event"], None]) -> "RunHandle":
+            relay.attach(asker, on_event)
+            return part(open_run)
+
+        return self._cell(start, keep_as)
+
+    def run_steps(self, text: str, job: str | None, options: RunOptions, *, keep_as: str | None = None) -> CellRun:
+        """Prepare a cell that runs steps of its own in the open run, or in a new one after the last has ended."""
+        if not self.has_open_run:
+            self._open_run(job or self._job, options)
+        return self.go_on(lambda run: run.run_steps(text, vars=options.vars, file=CELL), keep_as=keep_as)
+
+    def _open_run(self, job: str | None, options: RunOptions) -> tuple["OpenRun", CellRelay]:
+        relay = CellRelay()
+        after = None if self._open is None else self._open[0]
+        arguments = options.to_arguments()
+        opened = self.pipeline.open(job, after=after, **arguments, asker=relay, on_event=relay.on_event)
+        self._open = (opened, relay)
+        return self._open
+
+    def _cell(self, start: Starter, keep_as: str | None) -> CellRun:
+        def on_end(run: "Run") -> None:
+            self.last_run_id = run.run_id
+            self.echo.shown(run)
+            if keep_as is not None:
+                self.shell.push({keep_as: run})
+
+        return CellRun(start, shell=self.shell, on_end=on_end)

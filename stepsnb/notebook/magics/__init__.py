@@ -1,0 +1,25 @@
+"""The magics: `%%steps`, `%%agent`, and the verbs of `%steps`, one file each."""
+
+from .agent import AGENT
+from .copy import COPY
+from .cost import COST
+from .finish import FINISH
+from .help import help_text, help_verb
+from .load import LOAD
+from .next import NEXT
+from .run import RUN
+from .runs import RUNS
+from .step import STEP
+from .steps import STEPS, is_step_list
+from .transcript import TRANSCRIPT
+from .verb import Verb
+
+__all__ = ["CELL_MAGICS", "VERBS", "Verb", "help_text", "is_step_list"]
+
+_LINES = (LOAD, NEXT, STEP, RUN, FINISH, RUNS, COST, TRANSCRIPT, COPY)
+
+CELL_MAGICS: dict[str, Verb] = {verb.name: verb for verb in (STEPS, AGENT)}
+"""Cell magics by name."""
+
+VERBS: dict[str, Verb] = {verb.name: verb for verb in (*_LINES, help_verb((STEPS, AGENT, *_LINES)))}
+"""Verbs of `%steps` by name, in the order the help shows them."""

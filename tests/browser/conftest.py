@@ -1,0 +1,39 @@
+"""One JupyterLab server and one Chromium for a module's tests."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from .lab import Lab, NotebookPage, chromium, running_lab
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """JupyterLab with a folder, settings and kernels of its own."""
+    with running_lab(tmp_path_factory.mktemp("lab")) as lab:
+        yield lab
+
+
+@pytest.fixture(scope="module")
+def new_page() -> Iterator[Callable[[], Page]]:
+    """Chromium, as a function that opens a page."""
+    with chromium() as new_page:
+        yield new_page
+
+
+@pytest.fixture
+def open_notebook(lab: Lab, new_page: Callable[[], Page], tmp_path: Path) -> Iterator[Callable[..., NotebookPage]]:
+    """Write a notebook with the given cells and open it; pictures go to `STEPSNB_SHOTS` when it is set."""
+    shots = Path(os.environ.get("STEPSNB_SHOTS", tmp_path / "shots"))
+    pages: list[Page] = []
+
+    def open_notebook(name: str, *cells: str) -> NotebookPage:
+        pages.append(new_page())
+        return NotebookPage(pages[-1], lab, lab.write(name, *cells), shots)
+
+    yield open_notebook
+    for page in pages:
+        page.close()

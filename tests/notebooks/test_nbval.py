@@ -1,0 +1,57 @@
+"""The example notebooks: their stored outputs hold on the scripted model, and they run on the local one."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+_TOP = Path(__file__).parents[2]
+_NOTEBOOKS = _TOP / "notebooks"
+_SANITIZE = _TOP / "tests" / "nbval_sanitize.cfg"
+
+each_notebook = pytest.mark.parametrize("name", sorted(path.name for path in _NOTEBOOKS.glob("*.ipynb")))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of the notebooks folder, as `stepsnb demo` makes one."""
+    return shutil.copytree(_NOTEBOOKS, tmp_path / "notebooks", ignore=shutil.ignore_patterns(".steps", ".ipynb_*"))
+
+
+def test_there_are_notebooks() -> None:
+    assert list(_NOTEBOOKS.glob("01_*.ipynb"))
+
+
+@each_notebook
+def test_stored_outputs_are_what_the_scripted_model_gives(folder: Path, name: str) -> None:
+    environment = {key: value for key, value in os.environ.items() if key != "STEPSNB_MODEL"}
+    command = ["-m", "pytest", "--nbval", "--nbval-current-env", f"--nbval-sanitize-with={_SANITIZE}", "-q", name]
+
+    finished = subprocess.run(
+        [sys.executable, *command, "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir=."],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=150,
+    )
+
+    assert finished.returncode == 0, finished.stdout[-8000:] + finished.stderr[-2000:]
+
+
+@pytest.mark.local_model
+@pytest.mark.timeout(600)
+@each_notebook
+def test_notebook_runs_on_the_local_model(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEPSNB_MODEL", "local/smollm2")
+    book = nbformat.read(folder / name, as_version=4)
+
+    NotebookClient(book, timeout=500, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute()
+
+    errors = [o for cell in book.cells for o in cell.get("outputs", []) if o.output_type == "error"]
+    assert errors == []
