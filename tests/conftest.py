@@ -20,3 +20,16 @@ def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
         connect(self, address)  # type: ignore[arg-type]
 
     monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+_LATER = ("corpus", "e2e", "notebook", "notebooks", "browser", "docs")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put what is fast first: units, then whole pipelines, notebooks, the browser, the docs."""
+
+    def rank(item: pytest.Item) -> int:
+        places = item.path.relative_to(item.config.rootpath).parts
+        return max((_LATER.index(place) + 1 for place in places if place in _LATER), default=0)
+
+    items.sort(key=rank)
