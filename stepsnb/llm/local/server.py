@@ -25,7 +25,8 @@ from .weights import Note, fetch_weights
 
 _ERROR_LINES = 3
 _MAX_THREADS = 4
-"""More threads than this make a small model slower."""
+"""More make a small model slower. One processor is left to the others: threads of llama.cpp wait for each other
+busily, so that a single one that is held up slows it down several times."""
 
 
 class ServerInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -133,7 +134,7 @@ def _backend(model: LocalModel) -> list[str]:
 
 async def _start(model: LocalModel, path: Path, backend: list[str]) -> tuple[_Child, int]:
     script = Path(__file__).with_name("serve.py")
-    threads = min(_MAX_THREADS, os.cpu_count() or 1)
+    threads = max(1, min(_MAX_THREADS, (os.cpu_count() or 2) - 1))
     argv = [sys.executable, "-P", str(script), "--model", str(path), "--alias", model.name, "--port", "0"]
     argv += ["--context", str(model.context_window), "--threads", str(threads), *backend]
     log = tempfile.TemporaryFile()  # noqa: SIM115 - the child's owner closes it

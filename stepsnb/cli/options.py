@@ -1,0 +1,72 @@
+"""Options that several verbs share, and their values as Python values."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stepsnb.errors import InputError
+
+if TYPE_CHECKING:
+    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Offer `--json`."""
+    parser.add_argument("--json", action="store_true", help="print one JSON value on standard output, nothing else")
+
+
+def add_store(parser: argparse.ArgumentParser) -> None:
+    """Offer `--store`."""
+    parser.add_argument("--store", type=Path, metavar="DIR", help="folder of the run store (default: .steps)")
+
+
+def add_vars(parser: argparse.ArgumentParser) -> None:
+    """Offer `--var` and `--vars-file`."""
+    parser.add_argument(
+        "--var", action="append", default=[], metavar="NAME=VALUE", help="value of ((NAME)); repeatable"
+    )
+    parser.add_argument("--vars-file", type=Path, metavar="FILE", help="YAML mapping with values of ((names))")
+
+
+def add_answers(parser: argparse.ArgumentParser) -> None:
+    """Offer `--answer`."""
+    parser.add_argument(
+        "--answer",
+        action="append",
+        default=[],
+        metavar="PART=TEXT",
+        help="answer TEXT to every question that contains PART; repeatable",
+    )
+
+
+def variables(args: argparse.Namespace) -> dict[str, object]:
+    """Return the variables of `--vars-file`, overridden by those of `--var`.
+
+    A `--var` is text; where the pipeline means a number it is read as one, as if it stood there.
+    Raises: `InputError` for an unreadable file or an option without `=`.
+    """
+    values: dict[str, object] = {}
+    if args.vars_file is not None:
+        from .vars_file import load_vars_file
+
+        values.update(load_vars_file(args.vars_file))
+    values.update(_pairs("--var", args.var, "NAME=VALUE"))
+    return values
+
+
+def answers(args: argparse.Namespace) -> dict[str, str] | None:
+    """Return the answers given in advance by part of the question, None when there are none."""
+    return _pairs("--answer", args.answer, "'part of the question=answer'") or None
+
+
+def _pairs(option: str, given: Sequence[str], shape: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise InputError(f"{option} `{text}`: write it as {shape}")
+        if key in pairs:
+            raise InputError(f"{option} `{key}` is given twice; keep one")
+        pairs[key] = value
+    return pairs

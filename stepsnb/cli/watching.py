@@ -1,0 +1,50 @@
+"""One job run under the eyes of a person: live text, questions at the terminal, Ctrl-C as Stop."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+from stepsnb.outcome import Outcome
+
+from .live import LiveText, cost_line
+from .options import answers
+from .output import say
+from .stopping import stop_on_signals
+from .terminal_asker import terminal_asker
+
+if TYPE_CHECKING:
+    from stepsnb.api import LoadedPipeline, Run
+
+
+class Watched(NamedTuple):
+    """A finished run, how it ended, and whether a person stopped it."""
+
+    run: "Run"
+    outcome: Outcome
+    was_stopped: bool
+
+
+def watch(pipeline: "LoadedPipeline", job: str | None, args: argparse.Namespace) -> Watched:
+    """Run one job to its end; its live text goes beside the JSON value if one is asked for."""
+    out = sys.stderr if args.json else sys.stdout
+    if "" not in sys.path:
+        sys.path.insert(0, "")  # `{python: module:function}` finds modules of the current folder, as `python -m` does
+    with stop_on_signals() as stops:
+        handle = pipeline.start(
+            job,
+            answers=answers(args),
+            store=args.store,
+            memory=args.memory,
+            asker=None if args.no_wait else terminal_asker(out),
+            on_event=LiveText(out),
+        )
+        stops.tell(handle)
+        handle.wait()
+    run = handle.result()
+    say(f"job `{run.job}` {run.outcome}", file=out)
+    if any(step.kind == "agent" for step in run.steps):
+        say(cost_line(run.cost, run.tokens), file=out)
+    if run.error:
+        say(run.error, file=sys.stderr)
+    assert run.outcome is not None, "only a run that is open between two cells has no outcome"
+    return Watched(run, run.outcome, stops.count > 0)
