@@ -5,10 +5,10 @@ from typing import Any
 
 from .request import Choice, ToolSpec
 
-CHARACTERS_PER_TOKEN = 3
-"""Of JSON text, reckoned low, so that a string closes before the tokens run out."""
+CHARACTERS_PER_TOKEN = 1
+"""Of JSON text: as few as a model that rambles in digits or capitals needs, so that a string closes in time."""
 
-OVERHEAD_CHARACTERS = 90
+OVERHEAD_TOKENS = 40
 """Of a reply's own keys, braces and quotes, and of a tool's name."""
 
 MIN_STRING = 24
@@ -33,7 +33,7 @@ def build_schema(tools: Mapping[str, ToolSpec], choice: Choice, max_tokens: int 
     if not branches or not choice.must_call:
         branches.append(_object({"answer": {"type": "string"}}))
     if max_tokens is not None:
-        budget = max(max_tokens * CHARACTERS_PER_TOKEN - OVERHEAD_CHARACTERS, MIN_STRING)
+        budget = max((max_tokens - OVERHEAD_TOKENS) * CHARACTERS_PER_TOKEN, MIN_STRING)
         branches = [_bounded(branch, budget // max(_count_strings(branch), 1)) for branch in branches]
     schema: dict[str, Any] = branches[0] if len(branches) == 1 else {"anyOf": branches}
     if definitions:

@@ -72,15 +72,15 @@ def test_definitions_of_two_tools_with_one_name_stay_apart():
 def test_free_strings_are_bounded_by_the_tokens_there_are():
     schema = build_schema(TOOLS, Choice(tools=("write_file",), must_call=True), 400)
     properties = schema["properties"]["arguments"]["properties"]
-    assert properties["path"]["maxLength"] == properties["content"]["maxLength"] == (400 * 3 - 90) // 2
-    assert build_schema(TOOLS, Choice(may_call=False), 100)["properties"]["answer"]["maxLength"] == 210
+    assert properties["path"]["maxLength"] == properties["content"]["maxLength"] == (400 - 40) // 2
+    assert build_schema(TOOLS, Choice(may_call=False), 100)["properties"]["answer"]["maxLength"] == 60
 
 
 def test_bound_leaves_given_values_alone_and_the_tools_schema_as_it_was():
     choice = Choice(tools=("write_file",), must_call=True, arguments={"write_file": {"path": "a.md"}})
     properties = build_schema(TOOLS, choice, 400)["properties"]["arguments"]["properties"]
     assert properties["path"] == {"const": "a.md"}
-    assert properties["content"]["maxLength"] == 1110
+    assert properties["content"]["maxLength"] == 360
     assert "maxLength" not in json.dumps(WRITE.parameters)
 
 
@@ -95,7 +95,7 @@ def test_lists_are_bounded_too():
     schema = build_schema({"ask": ask}, Choice(must_call=True), 400)
     properties = schema["properties"]["arguments"]["properties"]
     assert properties["options"]["maxItems"] == MAX_ITEMS
-    assert properties["options"]["items"]["maxLength"] == properties["who"]["anyOf"][0]["maxLength"] == 1110 // 9
+    assert properties["options"]["items"]["maxLength"] == properties["who"]["anyOf"][0]["maxLength"] == 360 // 9
 
 
 def test_without_a_token_limit_nothing_is_bounded():

@@ -133,7 +133,7 @@ def test_dials_are_the_agents(tmp_path):
 
 
 def test_local_model_has_a_bound_of_its_own(tmp_path):
-    assert resolve(tmp_path, model="local/smollm2").max_tokens == 400
+    assert resolve(tmp_path, model="local/smollm2").max_tokens == 600
     assert resolve(tmp_path, model="local/smollm2", agent={"max_tokens": 50}).max_tokens == 50
     assert resolve(tmp_path, model="ollama/x").max_tokens is None
 

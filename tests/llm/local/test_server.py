@@ -14,7 +14,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from stepsnb import messages
 from stepsnb.errors import InputError, ProviderError
+from stepsnb.llm import Chat, Choice, ModelClient, Target, ToolSpec
 from stepsnb.llm.local import LocalModel, ServerInfo, server_for, stop_servers
 
 pytestmark = pytest.mark.usefixtures("_servers_stopped")
@@ -163,6 +165,43 @@ async def test_reply_keeps_to_the_schema():
     assert call["tool"] == "write_file"
     assert call["arguments"]["path"] == "report/a.md"
     assert len(call["arguments"]["content"]) <= 40
+
+
+def open_chat(*tools: ToolSpec) -> Chat:
+    target = Target(
+        provider="local", model="smollm2", label="local/smollm2", base_url="", tool_mode="json", max_tokens=200
+    )
+    return ModelClient(target).open(tools)
+
+
+@pytest.mark.local_model
+async def test_streamed_replies_follow_each_other_at_once():
+    chat = open_chat()
+    history = [messages.user("Say hello.")]
+
+    for _ in range(3):  # llama.cpp closes the connection after a stream that it announced to keep open
+        reply = await chat.complete(history)
+        history += [messages.Message(role="assistant", content=reply.text), messages.user("Again.")]
+
+    assert reply.status == 200
+
+
+@pytest.mark.local_model
+async def test_owed_call_is_made_with_its_arguments_and_closes_in_time():
+    text = {"type": "string"}
+    write_file = ToolSpec(
+        name="write_file",
+        description="Write a file.",
+        parameters={"type": "object", "properties": {"path": text, "content": text}, "required": ["path", "content"]},
+    )
+    choice = Choice(tools=("write_file",), must_call=True, arguments={"write_file": {"path": ["report/a.md"]}})
+    history = [messages.user("Write all whole numbers from 100000 on, in digits, into report/a.md.")]
+
+    reply = await open_chat(write_file).complete(history, choice)
+
+    (call,) = reply.tool_calls
+    assert call.name == "write_file"
+    assert json.loads(call.arguments)["path"] == "report/a.md"
 
 
 @pytest.mark.local_model
