@@ -13,7 +13,7 @@ from .resource import Resource
 from .schema import schema
 from .source import Source
 from .steps import AgentStep, GetStep, Step, TaskStep
-from .values import load_mapping, parse_scalar
+from .values import load_mapping
 
 __all__ = [
     "BUILTIN_TOOLS",
@@ -44,6 +44,5 @@ __all__ = [
     "load_mapping",
     "load_steps",
     "load_text",
-    "parse_scalar",
     "schema",
 ]

@@ -74,6 +74,5 @@ def load_steps(
     if not root:
         problems.add(root.mark, (), "this list has no steps; write at least one")
     steps = read_plan(root, (), problems, names_of(pipeline.agents, pipeline.resources), available=None)
-    if problems:
-        raise problems.error()
+    problems.raise_all()
     return tuple(step for step in steps if step is not None)

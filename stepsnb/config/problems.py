@@ -54,6 +54,11 @@ class Problems:
         ordered = sorted(self._found.items(), key=lambda found: found[0][0])
         return ConfigError("\n".join(self._line(mark, path, text) for (mark, text), path in ordered))
 
+    def raise_all(self) -> None:
+        """Raise `error()` when there is a problem."""
+        if self:
+            raise self.error()
+
     def _line(self, mark: Mark, path: Path, text: str) -> str:
         label = label_of(self.root, path, job=self._job)
         line = f"{self.where(mark)}: {label}: {text}" if label else f"{self.where(mark)}: {text}"

@@ -1,12 +1,11 @@
-"""Values of `((name))` as people write them outside a pipeline: in a YAML file, or behind `--var`."""
+"""Values of `((name))` from a YAML file."""
 
 from pathlib import Path
 
-from ..errors import ConfigError
 from .problems import Problems
 from .reader import read_tree
 from .text_file import read_text_file
-from .tree import Entries, Items, Scalar, Tree
+from .tree import Entries, Items, Tree
 from .wording import shape
 
 
@@ -27,17 +26,6 @@ def load_mapping(path: str | Path) -> dict[str, object]:
     if problems or not isinstance(root, Entries):
         raise problems.error()
     return {key: _value(tree) for key, tree in root.items()}
-
-
-def parse_scalar(text: str) -> str:
-    """Return the text of a value written on a command line; quotes around it are YAML's and come off."""
-    if text[:1] not in ("'", '"'):
-        return text
-    try:
-        tree = read_tree(text, Problems("--var"), {})
-    except ConfigError:
-        return text
-    return tree.text if isinstance(tree, Scalar) else text
 
 
 def _value(tree: Tree) -> object:

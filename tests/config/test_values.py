@@ -1,8 +1,8 @@
-"""Values of variables as written outside a pipeline."""
+"""Values of variables from a file."""
 
 import pytest
 
-from stepsnb.config import load_mapping, parse_scalar
+from stepsnb.config import load_mapping
 from stepsnb.errors import ConfigError
 
 
@@ -29,19 +29,3 @@ def test_file_of_values_says_what_is_wrong(tmp_path, monkeypatch, text, error):
         load_mapping("v.yml")
 
     assert str(caught.value) == error
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("3.10", "3.10"),
-        ("a: b", "a: b"),
-        ("", ""),
-        ('"3"', "3"),
-        ("'it''s'", "it's"),
-        ('"a" b', '"a" b'),
-        ("'a': b", "'a': b"),
-    ],
-)
-def test_value_on_a_command_line_is_text(text, value):
-    assert parse_scalar(text) == value
