@@ -51,23 +51,44 @@ class Echo:
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
-        self._shown: tuple[object, int] | None = None
+        self._shown: object = None
 
     def shown(self, run: "Run") -> None:
         """Note that the running cell shows `run`."""
-        self._shown = (run, self._shell.execution_count)
+        self._shown = run
 
     def display(self, run: "Run") -> None:
         """Show nothing in the cell that shows the run; elsewhere leave it to the run's own representation."""
-        if self._shown is None or self._shown[0] is not run or self._shown[1] != self._shell.execution_count:
+        if run is not self._shown:
             raise NotImplementedError  # IPython's way to go on with the next formatter
 
     def register(self) -> None:
         """Take over how the shell displays runs and loaded pipelines."""
-        formatters = self._shell.display_formatter.formatters
-        self._shell.display_formatter.ipython_display_formatter.for_type_by_name("stepsnb.api.run", "Run", self.display)
-        formatters["text/plain"].for_type_by_name("stepsnb.api.pipeline", "LoadedPipeline", _print_pipeline)
-        formatters["text/html"].for_type_by_name("stepsnb.api.pipeline", "LoadedPipeline", pipeline_html)
+        self._shell.events.register("pre_run_cell", self._next_cell)
+        for mime, type_name, function in self._formatters():
+            self._formatter(mime).for_type_by_name(*type_name, function)
+
+    def unregister(self) -> None:
+        """Give it back."""
+        self._shell.events.unregister("pre_run_cell", self._next_cell)
+        for mime, type_name, _ in self._formatters():
+            self._formatter(mime).pop(".".join(type_name), None)
+
+    def _next_cell(self, _: object) -> None:
+        self._shown = None
+
+    def _formatters(self) -> list[tuple[str | None, tuple[str, str], Callable[..., object]]]:
+        # By name: a type must not be imported before somebody uses it.
+        run, pipeline = ("stepsnb.api.run", "Run"), ("stepsnb.api.pipeline", "LoadedPipeline")
+        return [
+            (None, run, self.display),
+            ("text/plain", pipeline, _print_pipeline),
+            ("text/html", pipeline, pipeline_html),
+        ]
+
+    def _formatter(self, mime: str | None) -> Any:
+        formatter = self._shell.display_formatter
+        return formatter.ipython_display_formatter if mime is None else formatter.formatters[mime]
 
 
 def pipeline_rows(loaded: "LoadedPipeline") -> list[tuple[str, str]]:

@@ -109,6 +109,7 @@ def unload_ipython_extension(shell: Any) -> None:
         shell.events.unregister("post_run_cell", magics.awaits.cell_ended)
         del shell.kernel.do_shutdown
     shell.Completer.custom_matchers.remove(magics.matcher)
+    magics.loaded.echo.unregister()
 
 
 def _stop_runs_at_shutdown(kernel: Any) -> None:

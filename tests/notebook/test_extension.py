@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from .kernel import running_kernel
@@ -25,6 +26,18 @@ def test_loading_twice_registers_once(shell: InteractiveShell) -> None:
     shell.run_line_magic("reload_ext", "stepsnb")
 
     assert (len(shell.input_transformers_cleanup), len(shell.Completer.custom_matchers)) == before
+
+
+def test_unloading_gives_back_how_a_run_is_displayed(shell: InteractiveShell) -> None:
+    from stepsnb import Run
+
+    formatter = shell.display_formatter.ipython_display_formatter
+    assert formatter.lookup_by_type(Run)
+
+    shell.run_line_magic("unload_ext", "stepsnb")
+
+    with pytest.raises(KeyError):
+        formatter.lookup_by_type(Run)
 
 
 def test_unloading_takes_everything_out(shell: InteractiveShell) -> None:

@@ -10,6 +10,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from tests.notebook import pipelines
+
 _TOP = Path(__file__).parents[2]
 _NOTEBOOKS = _TOP / "notebooks"
 _SANITIZE = _TOP / "tests" / "nbval_sanitize.cfg"
@@ -27,11 +29,10 @@ def test_there_are_notebooks() -> None:
     assert list(_NOTEBOOKS.glob("01_*.ipynb"))
 
 
-@each_notebook
-def test_stored_outputs_are_what_the_scripted_model_gives(folder: Path, name: str) -> None:
+def check_outputs(folder: Path, name: str) -> None:
+    """Run a notebook again with nbval, on the scripted model, and compare its stored outputs."""
     environment = {key: value for key, value in os.environ.items() if key != "STEPSNB_MODEL"}
     command = ["-m", "pytest", "--nbval", "--nbval-current-env", f"--nbval-sanitize-with={_SANITIZE}", "-q", name]
-
     finished = subprocess.run(
         [sys.executable, *command, "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir=."],
         cwd=folder,
@@ -40,8 +41,33 @@ def test_stored_outputs_are_what_the_scripted_model_gives(folder: Path, name: st
         text=True,
         timeout=150,
     )
-
     assert finished.returncode == 0, finished.stdout[-8000:] + finished.stderr[-2000:]
+
+
+@each_notebook
+def test_stored_outputs_are_what_the_scripted_model_gives(folder: Path, name: str) -> None:
+    check_outputs(folder, name)
+
+
+def test_runs_and_tables_compare_equal_when_they_run_again(tmp_path: Path) -> None:
+    pipelines.write_files(tmp_path)
+    sources = [
+        "%load_ext stepsnb",
+        f"%%steps --answer port=A\n{pipelines.ASK}",
+        "%steps load relay_pipeline.yml",
+        "%steps next",
+        "last = %steps step count",
+        "last",
+        "%steps runs",
+        "%steps cost",
+        "%steps transcript",
+    ]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
+    NotebookClient(book, timeout=60, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
+    nbformat.write(book, tmp_path / "again.ipynb")
+    shutil.rmtree(tmp_path / ".steps")
+
+    check_outputs(tmp_path, "again.ipynb")
 
 
 @pytest.mark.local_model
