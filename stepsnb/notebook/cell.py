@@ -141,7 +141,7 @@ class CellRun:
         run = self._handle.result()
         self._on_end(run)
         if was_interrupted:
-            raise Interrupted(f"job `{run.job}` was stopped by the kernel's interrupt")
+            raise Interrupted(f"job `{run.job}` was stopped by an interrupt")
         if run.outcome is not None and not run.outcome.is_good:  # None: a cell of a run that goes on
             raise failure(run)
         return run

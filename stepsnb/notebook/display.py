@@ -97,10 +97,10 @@ def pipeline_rows(loaded: "LoadedPipeline") -> list[tuple[str, str]]:
     rows = [
         (f"job {job.name}", " → ".join(_step_words(step.kind, step.name) for step in job.plan)) for job in pipeline.jobs
     ]
-    models = [(agent, agent.source.model or pipeline.defaults.model) for agent in pipeline.agents]
-    return rows + [
-        (f"agent {agent.name}", f"{agent.description or 'no description'} ({model})") for agent, model in models
-    ]
+    for agent in pipeline.agents:
+        facts = (agent.source.model or pipeline.defaults.model or "no model", agent.description)
+        rows.append((f"agent {agent.name}", " · ".join(filter(None, facts))))
+    return rows
 
 
 def pipeline_html(loaded: "LoadedPipeline") -> str:

@@ -120,9 +120,9 @@ def test_a_loaded_pipeline_shows_its_jobs_and_agents(cells: Cells, tmp_path: Pat
     shown, _ = cells.shell.display_formatter.format(cells.line("load relay_pipeline.yml"))
 
     assert shown["text/plain"] == (
-        "job relay: write (task) → reader → count (task)\nagent reader: reads <files> (scripted/relay.yml)"
+        "job relay: write (task) → reader → count (task)\nagent reader: scripted/relay.yml · reads <files>"
     )
-    assert "reads &lt;files&gt; (scripted/relay.yml)" in shown["text/html"]
+    assert "scripted/relay.yml · reads &lt;files&gt;" in shown["text/html"]
 
 
 def test_loading_opens_nothing(cells: Cells, tmp_path: Path) -> None:
