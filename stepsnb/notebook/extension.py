@@ -12,7 +12,7 @@ from .cell import CellRun, stop_running
 from .completer import build_matcher
 from .errors import plain_errors
 from .loaded import Loaded
-from .magics import CELL_MAGICS, VERBS
+from .magics import CELL_MAGICS, VERBS, Verb
 from .rewrite import AwaitMagics, keep_result
 
 
@@ -58,10 +58,9 @@ class StepsMagics(Magics):
             return None
         return verb.call(self.loaded, args, cell)
 
-    def _verb(self, name: str, line: str) -> Any:
-        word, _, rest = line.strip().partition(" ")
-        word = word.removesuffix(";")
-        if word in ("-h", "--help", ""):
+    def _verb(self, name: str, line: str) -> tuple[Verb, str]:
+        word, *rest = line.strip().removesuffix(";").split(maxsplit=1) or ["help"]
+        if word in ("-h", "--help"):
             word = "help"
         if name == "agent":
             if word == "help":
@@ -69,7 +68,7 @@ class StepsMagics(Magics):
             raise InputError("`%agent` needs a message: write `%%agent NAME` and the message below it")
         if word not in VERBS:
             raise InputError(f"%steps: {unknown_name('verb', word, VERBS)}")
-        return VERBS[word], rest
+        return VERBS[word], "".join(rest)
 
 
 def loaded_magics() -> StepsMagics:

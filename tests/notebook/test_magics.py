@@ -285,6 +285,13 @@ def test_a_verb_without_a_pipeline_says_how_to_load_one(cells: Cells) -> None:
         cells.line("next")
 
 
+@pytest.mark.parametrize("line", ["", "help;", "--help", "  help  "])
+def test_steps_alone_shows_the_help(cells: Cells, capsys: pytest.CaptureFixture[str], line: str) -> None:
+    cells.line(line)
+
+    assert capsys.readouterr().out.startswith("%%steps")
+
+
 def test_an_unknown_verb_is_named(cells: Cells) -> None:
     with pytest.raises(InputError, match=r"^%steps: unknown verb `nxt` \(did you mean `next`\?\)"):
         cells.line("nxt")

@@ -45,6 +45,13 @@ def check_outputs(folder: Path, name: str) -> None:
 
 
 @each_notebook
+def test_a_reader_sees_outputs_without_running_anything(folder: Path, name: str) -> None:
+    book = nbformat.read(folder / name, as_version=4)
+
+    assert any(cell.get("outputs") for cell in book.cells)
+
+
+@each_notebook
 def test_stored_outputs_are_what_the_scripted_model_gives(folder: Path, name: str) -> None:
     check_outputs(folder, name)
 
