@@ -43,7 +43,7 @@ class PlanNode(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class RunStarted(Event):
-    """A job run began. `settled` lists answers and choices made in advance, by name only."""
+    """A job run began; `plan` is its steps in order, `forked_from` the run whose artifacts it goes on with."""
 
     pipeline: str = ""
     job: str = ""

@@ -1,6 +1,7 @@
 """The turn loop: one function that takes tools and a history and says why it stopped."""
 
 import asyncio
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -12,7 +13,7 @@ from ..errors import ProviderError
 from ..events import ContextUsage, Emit, MessageAdded, Nudge, Request, StoredCall, TurnFinished, TurnStarted
 from ..events import TextDelta as TextDeltaEvent
 from ..events import ThinkingDelta as ThinkingDeltaEvent
-from ..llm import Choice, Listener, Reply, estimate_tokens
+from ..llm import Choice, Listener, Reply, RequestFailed, estimate_tokens
 from ..messages import Message, user
 from ..settings import LLM_RUN_S
 from ..usage import Usage
@@ -44,7 +45,8 @@ class Conversation(Protocol):
 class AgentDeps:
     """Everything a conversation needs from outside.
 
-    `max_turns` 0 means no cap; `window` is the model's context window in tokens, None when not known.
+    `max_turns` 0 means no cap; `window` is the model's context window in tokens, None when not known. `is_free`
+    says that requests cost nothing whatever they use, those that break off included.
     """
 
     chat: Conversation
@@ -55,6 +57,7 @@ class AgentDeps:
     obligations: Obligations = field(default_factory=Obligations)
     max_turns: int = 0
     window: int | None = None
+    is_free: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +76,14 @@ class _Streamed:
     def __init__(self, emit: Emit, turn: int) -> None:
         self._emit = emit
         self._turn = turn
+        self.has_begun = False
 
     def text(self, delta: str) -> None:
+        self.has_begun = True
         self._emit(TextDeltaEvent(delta=delta, turn=self._turn))
 
     def thinking(self, delta: str) -> None:
+        self.has_begun = True
         self._emit(ThinkingDeltaEvent(delta=delta, turn=self._turn))
 
 
@@ -149,59 +155,24 @@ async def _wrap_up(deps: AgentDeps, history: list[Message], turns: int) -> Agent
 async def _next_reply(deps: AgentDeps, history: list[Message], turn: int, choice: Choice) -> Reply:
     """Send one request, record it, and append the reply to the history."""
     deps.emit(TurnStarted(turn=turn, model=deps.model))
+    streamed, began = _Streamed(deps.emit, turn), time.monotonic()
+    clock = asyncio.timeout(LLM_RUN_S)
     try:
-        async with asyncio.timeout(LLM_RUN_S):
-            reply = await deps.chat.complete(history, choice, _Streamed(deps.emit, turn))
+        async with clock:
+            reply = await deps.chat.complete(history, choice, streamed)
     except TimeoutError as exc:
-        failure = ProviderError(
-            f"model `{deps.model}`: deadline exceeded while running ({LLM_RUN_S:g} s)", retryable=True
-        )
-        _record_failure(deps, turn, failure)
+        if not clock.expired():
+            raise
+        failure = _cut_off(f"model `{deps.model}`: deadline exceeded while running ({LLM_RUN_S:g} s)", streamed, began)
+        _record_request(deps, turn, None, failure)
         raise failure from exc
-    except ProviderError as exc:
-        _record_failure(deps, turn, exc)
+    except asyncio.CancelledError:
+        _record_request(deps, turn, None, _cut_off("cut off before the reply was complete", streamed, began))
         raise
-    _record_reply(deps, turn, reply)
-    if not choice.may_call and reply.tool_calls:
-        reply = msgspec.structs.replace(reply, tool_calls=())
-    history.append(Message(role="assistant", content=reply.text, thinking=reply.thinking, tool_calls=reply.tool_calls))
-    usage = reply.usage
-    used = usage.total_tokens if usage and usage.prompt_tokens else estimate_tokens(history)
-    deps.emit(ContextUsage(used=used, total=deps.window))
-    return reply
-
-
-def _record_failure(deps: AgentDeps, turn: int, exc: ProviderError) -> None:
-    deps.emit(
-        Request(
-            turn=turn,
-            model=deps.model,
-            status=exc.status,
-            error=str(exc),
-            retry_after_s=exc.retry_after_s,
-            latency_s=exc.latency_s,
-        )
-    )
-
-
-def _record_reply(deps: AgentDeps, turn: int, reply: Reply) -> None:
-    usage = reply.usage or Usage()
-    deps.emit(
-        Request(
-            turn=turn,
-            model=deps.model,
-            status=reply.status,
-            input_tokens=usage.input_tokens,
-            cached_input_tokens=usage.cached_input_tokens,
-            cache_write_tokens=usage.cache_write_tokens,
-            output_tokens=usage.output_tokens,
-            reasoning_tokens=usage.reasoning_tokens,
-            cost_usd=None if reply.cost_usd is None else format(reply.cost_usd, "f"),
-            price_source=reply.price_source,
-            latency_s=reply.latency_s,
-            first_token_s=reply.first_token_s,
-        )
-    )
+    except ProviderError as exc:
+        _record_request(deps, turn, exc.partial if isinstance(exc, RequestFailed) else None, exc)
+        raise
+    _record_request(deps, turn, reply)
     deps.emit(
         TurnFinished(
             turn=turn,
@@ -212,3 +183,42 @@ def _record_reply(deps: AgentDeps, turn: int, reply: Reply) -> None:
             tool_calls=[StoredCall(call.id, call.name, call.arguments) for call in reply.tool_calls],
         )
     )
+    if not choice.may_call and reply.tool_calls:
+        reply = msgspec.structs.replace(reply, tool_calls=())
+    history.append(Message(role="assistant", content=reply.text, thinking=reply.thinking, tool_calls=reply.tool_calls))
+    usage = reply.usage
+    used = usage.total_tokens if usage and usage.prompt_tokens else estimate_tokens(history)
+    deps.emit(ContextUsage(used=used, total=deps.window))
+    return reply
+
+
+def _cut_off(message: str, streamed: _Streamed, began: float) -> ProviderError:
+    """Build the error of a request that we ended; once it streamed it had been accepted, and may be billed."""
+    failure = ProviderError(message, status=200 if streamed.has_begun else None, retryable=True)
+    failure.latency_s = time.monotonic() - began
+    return failure
+
+
+def _record_request(deps: AgentDeps, turn: int, reply: Reply | None, failure: ProviderError | None = None) -> None:
+    """Record a request by its reply, or by its failure and what of a reply had come: tokens are billed either way."""
+    event = Request(turn=turn, model=deps.model)
+    if reply is not None:
+        usage = reply.usage or Usage()
+        event.status = reply.status
+        event.input_tokens = usage.input_tokens
+        event.cached_input_tokens = usage.cached_input_tokens
+        event.cache_write_tokens = usage.cache_write_tokens
+        event.output_tokens = usage.output_tokens
+        event.reasoning_tokens = usage.reasoning_tokens
+        event.cost_usd = None if reply.cost_usd is None else format(reply.cost_usd, "f")
+        event.price_source = reply.price_source
+        event.latency_s = reply.latency_s
+        event.first_token_s = reply.first_token_s
+    if failure is not None:
+        event.status = event.status if failure.status is None else failure.status
+        event.error = str(failure)
+        event.retry_after_s = failure.retry_after_s
+        event.latency_s = failure.latency_s
+    if event.cost_usd is None and deps.is_free:
+        event.cost_usd, event.price_source = "0", "local"
+    deps.emit(event)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Literal
 
 from ..events import Emit
 from ..events import Tool as ToolEvent
@@ -18,20 +19,17 @@ Ran = tuple[ToolCall, Called, Message]
 class ToolRunner:
     """Runs calls against the tools an agent was granted and reports each to the event stream."""
 
-    def __init__(
-        self, tools: Sequence[Tool], *, context_for: ContextFor, emit: Emit, settle: Settle, agent: str
-    ) -> None:
+    def __init__(self, tools: Sequence[Tool], *, context_for: ContextFor, emit: Emit, settle: Settle) -> None:
         self.tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
         self._context_for = context_for
         self._emit = emit
         self._settle = settle
-        self._agent = agent
 
     async def run(self, calls: Sequence[ToolCall], turn: int) -> list[Ran]:
         """Run every call and return each with its result message, in call order.
 
-        Calls that change nothing start together; a call that may change something waits for those before it, and
-        its intent is on the disk before it runs.
+        Calls that change nothing start together, at once. The others run one after another, and the intent of each
+        is on the disk before it runs. Raises the first exception of a call; those that still ran are stopped then.
         """
         if len(calls) == 1:
             return [await self._run_one(calls[0], turn)]
@@ -57,37 +55,32 @@ class ToolRunner:
         return tool is None or tool.is_read_only
 
     async def _run_one(self, call: ToolCall, turn: int) -> Ran:
-        tool = self.tools.get(call.name)
-        self._emit(
-            ToolEvent(
-                phase="start", turn=turn, call_id=call.id, tool=call.name, args=call.arguments, repaired=call.repaired
-            )
-        )
-        denied_by = None
-        if tool is None:
-            denied_by = "grant"
-            called = Called(
-                result=ToolResult.error(unknown_name("tool", call.name, self.tools)), ok=False, arguments={}
-            )
-        else:
-            if not tool.is_read_only:
-                await self._settle()
-            called = await call_tool(tool, call, self._context_for(call))
+        self._emit(self._event("start", call, turn))
+        try:
+            called = await self._call(call)
+        except BaseException:
+            end = self._event("end", call, turn)
+            end.ok, end.result = False, ToolResult.error("the call was cut off before it had a result").content
+            self._emit(end)
+            raise
         text = called.result.content
-        self._emit(
-            ToolEvent(
-                phase="end",
-                turn=turn,
-                call_id=call.id,
-                tool=call.name,
-                args=call.arguments,
-                result=cut_utf8(text, TOOL_RESULT_RECORD_BYTES),
-                ok=called.ok,
-                repaired=call.repaired,
-                truncated=called.truncated,
-                spilled_to=called.spilled_to,
-                duration_s=called.duration_s,
-                denied_by=denied_by,
-            )
-        )
+        end = self._event("end", call, turn)
+        end.ok, end.result = called.ok, cut_utf8(text, TOOL_RESULT_RECORD_BYTES)
+        end.truncated, end.spilled_to, end.duration_s = called.truncated, called.spilled_to, called.duration_s
+        end.denied_by = None if call.name in self.tools else "grant"
+        self._emit(end)
         return call, called, tool_result(call, text)
+
+    async def _call(self, call: ToolCall) -> Called:
+        tool = self.tools.get(call.name)
+        if tool is None:
+            refusal = ToolResult.error(unknown_name("tool", call.name, self.tools))
+            return Called(result=refusal, ok=False, arguments={})
+        if not tool.is_read_only:
+            await self._settle()
+        return await call_tool(tool, call, self._context_for(call))
+
+    def _event(self, phase: Literal["start", "end"], call: ToolCall, turn: int) -> ToolEvent:
+        return ToolEvent(
+            phase=phase, turn=turn, call_id=call.id, tool=call.name, args=call.arguments, repaired=call.repaired
+        )

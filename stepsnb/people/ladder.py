@@ -66,15 +66,18 @@ class Ladder:
 
         record("asked", expires_at=time.time() + wait_s if wait_s else None)
         await settle()
-        text = self._given.find(request.text)
-        answer = None if text is None else Answer(text, "given")
         nobody = "nobody is here to answer"
-        if answer is None and self._asker is not None:
-            try:
+        try:
+            text = self._given.find(request.text)
+            answer = None if text is None else Answer(text, "given")
+            if answer is None and self._asker is not None:
                 async with asyncio.timeout(wait_s or None):
                     answer = await self._asker.ask(question)
-            except TimeoutError:
-                nobody = f"nobody answered within {_clock_words(wait_s)}"
+        except TimeoutError:
+            answer, nobody = None, f"nobody answered within {_clock_words(wait_s)}"
+        except BaseException:
+            record("expired")  # the run was stopped, or the answers given in advance are used up
+            raise
         if answer is not None:
             record("answered", answer=answer.text, source=answer.source, answered_by=answer.answered_by)
             await settle()

@@ -1,7 +1,8 @@
 """What a step sees of its run."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,6 +51,20 @@ class StepContext:
     directory: StepDir
     clock: asyncio.Timeout
 
+    @contextmanager
+    def deadline_held(self) -> Iterator[None]:
+        """Let the step's deadline stand still: what happens meanwhile is not the step's own time."""
+        loop = asyncio.get_running_loop()
+        deadline, began = self.clock.when(), loop.time()
+        if deadline is None or self.clock.expired():
+            yield
+            return
+        self.clock.reschedule(None)
+        try:
+            yield
+        finally:
+            self.clock.reschedule(deadline + loop.time() - began)
+
     def has_file(self, path: str) -> bool:
         """Whether the step left a non-empty file at `path`, which is relative to its directory."""
         try:
@@ -67,3 +82,8 @@ class StepEnd:
     text: str | None = None
     reason: str | None = None
     wrapped_up: bool = False
+
+    @classmethod
+    def timed_out(cls, timeout_s: float | None, text: str | None = None) -> "StepEnd":
+        """The end of a step whose own deadline passed."""
+        return cls(Outcome.FAILED, text, f"timed out after {timeout_s:g} s (`timeout:`)")

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ..config import Step
@@ -15,7 +16,8 @@ from ..workspace import ArtifactTree
 from .asserts import judge_job
 from .context import RunContext
 from .results import RunResult, StepResult
-from .step import BROKEN, STOPPED, accept_cancellation, run_step
+from .step import STOPPED, run_step, unforeseen
+from .stopping import accept_stop, finish, finish_in_thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,8 @@ class JobRun:
         self._outcome = Outcome.SUCCEEDED
         self._error: str | None = None
         self._began: float | None = None
+        self._went_on = 0.0
+        self._worked_s = 0.0
         self._finished: Outcome | None = None
 
     @property
@@ -59,6 +63,10 @@ class JobRun:
     def artifacts(self) -> tuple[ArtifactTree, ...]:
         """What the run's steps left behind so far."""
         return tuple(self._context.artifacts.values())
+
+    def hide(self, secrets: Sequence[str]) -> None:
+        """Keep more values out of the run's events."""
+        self._context.recorder.hide(secrets)
 
     def result(self) -> RunResult:
         """The run as it stands."""
@@ -99,10 +107,7 @@ class JobRun:
 
     async def finish(self) -> RunResult:
         """End the run where it stands and judge the job's assert."""
-        self._check_open()
-        self._start()
-        await self._end()
-        return self.result()
+        return await self._guard(self._end)
 
     async def _run_rest(self) -> None:
         while self._position < len(self._plan.steps) and self._outcome.is_good and not self._is_overdue():
@@ -123,17 +128,19 @@ class JobRun:
 
     async def _run_extra(self, steps: Sequence[Step]) -> None:
         for step in steps:
-            await self._run_one(step)
+            if not self._is_overdue():
+                # Behind the plan's own, so that a view does not take it for one of them.
+                await self._run_one(step, len(self._plan.steps) + len(self._steps))
             if not self._outcome.is_good:
                 await self._end()
                 return
 
     async def _run_planned_step(self, planned: PlannedStep) -> None:
         self._position = planned.index + 1
-        await self._run_one(planned.step)
+        await self._run_one(planned.step, planned.index)
 
-    async def _run_one(self, step: Step) -> None:
-        result = await run_step(step, len(self._steps), self._context)
+    async def _run_one(self, step: Step, index: int) -> None:
+        result = await run_step(step, self._context, step_id=f"s{len(self._steps) + 1}", index=index)
         self._steps.append(result)
         if not result.outcome.is_good:
             self._outcome = result.outcome
@@ -141,8 +148,9 @@ class JobRun:
         await self._context.recorder.settle()
 
     def _is_overdue(self) -> bool:
-        limit_s, began = self._plan.job.timeout_s, self._began
-        if not limit_s or began is None or time.monotonic() - began < limit_s:
+        """Whether the job's own time is over, which is the time in which it worked: not that between two cells."""
+        limit_s = self._plan.job.timeout_s
+        if not limit_s or self._worked_s + time.monotonic() - self._went_on < limit_s:
             return False
         self._outcome = Outcome.FAILED
         self._error = f"job `{self._plan.job.name}` timed out after {limit_s:g} s (`timeout:`)"
@@ -171,41 +179,61 @@ class JobRun:
     async def _guard(self, work: Callable[[], Awaitable[None]]) -> RunResult:
         """Do some of the run; whatever ends it early, its end is recorded."""
         self._check_open()
-        self._start()
-        is_open_or_ended = False
+        self._went_on = time.monotonic()
         try:
+            self._start()
             await work()
-            is_open_or_ended = True
         except asyncio.CancelledError:
             # Stopped between two steps; a stop within one is that step's outcome.
-            accept_cancellation()
-            self._outcome, self._error = Outcome.ABORTED, STOPPED
+            accept_stop()
+            self._outcome, self._error = Outcome.ABORTED, self._error or STOPPED
             await self._end()
-            is_open_or_ended = True
         except StoreError as exc:
-            # Nothing can be recorded any more, so the run is over here and the caller gets the reason.
-            self._finished, self._error = Outcome.ERRORED, str(exc)
-            await self._close()
+            await self._break_off(str(exc))
             raise
         except StepsError:
-            is_open_or_ended = True  # refused before anything ran: the run stays as it was
+            raise  # refused before anything ran: the run stays as it was
+        except (Exception, SystemExit, KeyboardInterrupt) as exc:
+            await self._break_off(unforeseen(exc))
             raise
-        finally:
-            if not is_open_or_ended and not self.is_finished:
-                self._outcome, self._error = Outcome.ERRORED, BROKEN
-                await self._end()
+        self._worked_s += time.monotonic() - self._went_on
         return self.result()
 
     async def _end(self) -> None:
         if self.is_finished:
             return
         names = [step.name for step in self._steps]
-        outcome, error = judge_job(self._plan.job.assert_, self._outcome, self._error, names)
-        self._finished, self._error = outcome, error
-        duration_s = time.monotonic() - (self._began or time.monotonic())
-        self._context.recorder.emit(RunFinished(outcome=outcome, error=error, duration_s=duration_s))
-        await self._context.recorder.settle()
-        await self._close()
+        self._finished, self._error = judge_job(self._plan.job.assert_, self._outcome, self._error, names)
+        self._context.recorder.emit(self._end_event())
+        await self._wind_up()
 
-    async def _close(self) -> None:
-        await asyncio.to_thread(self._context.workspace.close)
+    async def _break_off(self, error: str) -> None:
+        """End a run that cannot go on, unjudged; its end is shown even where it cannot be stored any more."""
+        if self.is_finished:
+            return
+        self._finished, self._error = Outcome.ERRORED, error
+        recorder = self._context.recorder
+        try:
+            recorder.emit(self._end_event())
+        except StoreError:
+            recorder.show(self._end_event())
+        with suppress(StoreError):
+            await self._wind_up()
+
+    def _end_event(self) -> RunFinished:
+        duration_s = time.monotonic() - (self._began or time.monotonic())
+        return RunFinished(outcome=str(self._finished), error=self._error, duration_s=duration_s)
+
+    async def _wind_up(self) -> None:
+        """Bring the record to the disk and clear the working directories; a stop finds the run over already."""
+
+        async def settle_and_close() -> None:
+            try:
+                await self._context.recorder.settle()
+            finally:
+                await finish_in_thread(self._context.workspace.close)
+
+        try:
+            await finish(settle_and_close())
+        except asyncio.CancelledError:
+            accept_stop()

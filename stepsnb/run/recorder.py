@@ -4,10 +4,9 @@ import time
 from collections.abc import Awaitable, Iterable, Sequence
 from typing import Protocol
 
-from ..events import LIVE_ONLY, Emit, Event, TextChunk, TextDelta, TurnFinished, decode_event, encode_event
+from ..events import LIVE_ONLY, Emit, Event, Request, StepFinished, TextChunk, TextDelta, TurnFinished, encode_event
 from ..settings import TEXT_CHUNK_BYTES, TEXT_CHUNK_S
-
-REDACTED = "[redacted]"
+from .redaction import Redaction
 
 
 class Sink(Protocol):
@@ -22,10 +21,6 @@ class Sink(Protocol):
         ...
 
 
-def _json_bytes(secret: str) -> bytes:
-    return encode_event(TextDelta(delta=secret)).split(b'"delta":"', 1)[1].rsplit(b'"', 1)[0]
-
-
 class Recorder:
     """The one place a run's events pass through.
 
@@ -38,48 +33,74 @@ class Recorder:
     ) -> None:
         self.run_id = run_id
         self._sink = sink
-        self._watchers = tuple(watchers)
-        self._secrets = [(_json_bytes(secret), REDACTED.encode()) for secret in secrets if secret]
+        self._watchers = list(watchers)
+        self._secrets = list(secrets)
+        self._redaction = Redaction(self._secrets)
         self._seq = 0
         self._pending: dict[str, _PendingText] = {}
         self.events: list[Event] = []
+        """Everything but deltas, in order: a run's record is in memory as long as somebody holds the run."""
+
+    def hide(self, secrets: Sequence[str]) -> None:
+        """Replace more values in what is recorded from now on."""
+        self._secrets += secrets
+        self._redaction = Redaction(self._secrets)
 
     def emit(self, event: Event) -> None:
         """Record one event; raises StoreError when the store cannot take it."""
+        is_live_only = isinstance(event, LIVE_ONLY)
+        if not is_live_only:
+            self._settle_pending(event)
+        event, payload = self._stamp(event)
+        if not is_live_only:
+            if self._sink is not None:
+                self._sink.append(payload or encode_event(event))
+            self.events.append(event)
+        self._show(event)
+        if isinstance(event, TextDelta):
+            self._collect(event)
+
+    def show(self, event: Event) -> None:
+        """Show an event that cannot be stored any more."""
+        self._show(self._stamp(event)[0])
+
+    def _stamp(self, event: Event) -> tuple[Event, bytes]:
         event.run_id = self.run_id
         event.seq = self._seq
         event.at = time.time()
         self._seq += 1
-        payload = b""
-        is_live_only = isinstance(event, LIVE_ONLY)
-        if self._secrets or not is_live_only:
-            payload = encode_event(event)
-            for secret, replacement in self._secrets:
-                if secret in payload:
-                    payload = payload.replace(secret, replacement)
-                    event = decode_event(payload)
-        if not is_live_only:
-            if isinstance(event, TurnFinished):
-                self._pending.pop(event.step_id, None)
-            self.events.append(event)
-            if self._sink is not None:
-                self._sink.append(payload)
-        for watch in self._watchers:
-            watch(event)
-        if is_live_only:
-            self._collect(event)
+        return self._redaction.clean(event)
 
-    def _collect(self, event: Event) -> None:
-        if not isinstance(event, TextDelta):
-            return
+    def _show(self, event: Event) -> None:
+        for watch in tuple(self._watchers):
+            try:
+                watch(event)
+            except BaseException:
+                # It ends the run, whose end must be recorded without tripping over the same watcher.
+                self._watchers.remove(watch)
+                raise
+
+    def _settle_pending(self, event: Event) -> None:
+        """Drop streamed text that comes whole now; keep what will never come whole."""
+        if isinstance(event, TurnFinished):
+            self._pending.pop(event.step_id, None)
+        elif event.step_id in self._pending and (
+            isinstance(event, StepFinished) or (isinstance(event, Request) and event.error is not None)
+        ):
+            self._store_pending(event.step_id)
+
+    def _collect(self, event: TextDelta) -> None:
         pending = self._pending.get(event.step_id)
-        if pending is None:
-            pending = self._pending[event.step_id] = _PendingText(event.at)
+        if pending is None or pending.turn != event.turn:
+            pending = self._pending[event.step_id] = _PendingText(event.turn, event.at)
         pending.parts.append(event.delta)
         pending.size += len(event.delta)
         if pending.size >= TEXT_CHUNK_BYTES or event.at - pending.since >= TEXT_CHUNK_S:
-            del self._pending[event.step_id]
-            self.emit(TextChunk(step_id=event.step_id, turn=event.turn, text="".join(pending.parts)))
+            self._store_pending(event.step_id)
+
+    def _store_pending(self, step_id: str) -> None:
+        pending = self._pending.pop(step_id)
+        self.emit(TextChunk(step_id=step_id, turn=pending.turn, text="".join(pending.parts)))
 
     def step(self, step_id: str) -> Emit:
         """Return an `Emit` that files everything under one step."""
@@ -101,9 +122,10 @@ class Recorder:
 
 
 class _PendingText:
-    __slots__ = ("parts", "since", "size")
+    __slots__ = ("parts", "since", "size", "turn")
 
-    def __init__(self, since: float) -> None:
+    def __init__(self, turn: int, since: float) -> None:
+        self.turn = turn
         self.since = since
         self.parts: list[str] = []
         self.size = 0

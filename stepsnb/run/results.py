@@ -27,7 +27,8 @@ class StepResult:
 class RunResult:
     """A run as it stands: finished, or open between two cells.
 
-    `outcome` is None while the run is open; `artifacts` maps names to the folders that hold them.
+    `outcome` is None while the run is open; `artifacts` maps names to the folders that hold them; `events` is all
+    that happened but streamed deltas, in memory.
     """
 
     run_id: str
@@ -55,11 +56,22 @@ def total_usage(events: tuple[Event, ...]) -> Usage:
 
 
 def total_cost_usd(events: tuple[Event, ...]) -> Decimal | None:
-    """Sum the cost of every answered request, None when the price of any of them is unknown."""
+    """Sum the cost of every request, None when the price is unknown of any that may have been billed.
+
+    The rule is that of the store's `cost` table: a request that was refused and used no tokens was not billed.
+    """
     total = Decimal(0)
     for event in events:
-        if isinstance(event, Request) and event.error is None:
-            if event.cost_usd is None:
-                return None
+        if not isinstance(event, Request):
+            continue
+        if event.cost_usd is not None:
             total += Decimal(event.cost_usd)
+        elif _may_be_billed(event):
+            return None
     return total
+
+
+def _may_be_billed(request: Request) -> bool:
+    was_accepted = request.status is not None and 200 <= request.status <= 299
+    tokens = (request.input_tokens, request.cached_input_tokens, request.cache_write_tokens, request.output_tokens)
+    return request.error is None or was_accepted or any(tokens)

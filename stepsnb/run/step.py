@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from contextlib import suppress
 from typing import assert_never
 
 from ..config import AgentStep, GetStep, Step, TaskStep
@@ -14,47 +15,27 @@ from .context import RunContext, StepContext, StepEnd
 from .results import StepResult
 from .steps import run_agent_step, run_get_step, run_task_step
 from .steps.agent import agent_timeout_s
+from .stopping import accept_stop, finish_in_thread
 
 STOPPED = "stopped"
 """Why a step or run that a person or the kernel stopped ended."""
 
-BROKEN = "stepsnb itself failed; the traceback says where"
-"""Why a step or run ended whose exception nobody foresaw; that one reaches the caller."""
+
+def unforeseen(exc: BaseException) -> str:
+    """Say why a step or run ended whose exception nobody foresaw; that one reaches the caller."""
+    return f"unforeseen {type(exc).__name__}: {exc}; its traceback says where"
 
 
-def accept_cancellation() -> None:
-    """Take a stop as handled, so that what is awaited next is not cut by it."""
-    if (task := asyncio.current_task()) is not None:
-        task.uncancel()
+async def run_step(step: Step, run: RunContext, *, step_id: str, index: int) -> StepResult:
+    """Run one step to its recorded end and return how it went; `index` is its place in the plan.
 
-
-async def run_step(step: Step, index: int, run: RunContext) -> StepResult:
-    """Run one step to its recorded end and return how it went.
-
-    What goes wrong becomes the step's outcome, a stop included: it is *aborted* then. Raises: StoreError.
+    What goes wrong becomes the step's outcome, a stop included: it is *aborted* then. Raises: StoreError; and
+    what nobody foresaw, recorded as *errored*.
     """
-    step_id = f"s{index + 1}"
     emit = run.recorder.step(step_id)
     began = time.monotonic()
-    started = StepStarted(name=step.name, step_kind=step.kind, index=index)
-    end = StepEnd(Outcome.ERRORED, reason=BROKEN)
-    try:
-        if isinstance(step, AgentStep):
-            agent = run.pipeline.agent(step.agent)
-            started.agent = agent.name
-            started.model = agent.source.model or run.pipeline.defaults.model
-        emit(started)
-        end = await _run_in_directory(step, step_id, run)
-    except asyncio.CancelledError:
-        accept_cancellation()
-        end = StepEnd(Outcome.ABORTED, reason=STOPPED)
-    except Aborted as exc:
-        end = StepEnd(Outcome.ABORTED, reason=str(exc))
-    except StoreError:
-        raise
-    except StepsError as exc:
-        end = StepEnd(Outcome.ERRORED, reason=str(exc))
-    finally:
+
+    def record(end: StepEnd) -> StepResult:
         emit(
             StepFinished(
                 name=step.name,
@@ -66,7 +47,35 @@ async def run_step(step: Step, index: int, run: RunContext) -> StepResult:
                 wrapped_up=end.wrapped_up,
             )
         )
-    return StepResult(step_id, step.name, step.kind, end.outcome, end.reason, end.text)
+        return StepResult(step_id, step.name, step.kind, end.outcome, end.reason, end.text)
+
+    try:
+        emit(_started(step, index, run))
+        return record(await _run_in_directory(step, step_id, run))
+    except asyncio.CancelledError:
+        accept_stop()
+        return record(StepEnd(Outcome.ABORTED, reason=STOPPED))
+    except Aborted as exc:
+        return record(StepEnd(Outcome.ABORTED, reason=str(exc)))
+    except StoreError as exc:
+        with suppress(StoreError):
+            record(StepEnd(Outcome.ERRORED, reason=str(exc)))
+        raise
+    except StepsError as exc:
+        return record(StepEnd(Outcome.ERRORED, reason=str(exc)))
+    except (Exception, SystemExit, KeyboardInterrupt) as exc:
+        record(StepEnd(Outcome.ERRORED, reason=unforeseen(exc)))
+        raise
+
+
+def _started(step: Step, index: int, run: RunContext) -> StepStarted:
+    started = StepStarted(name=step.name, step_kind=step.kind, index=index)
+    if isinstance(step, AgentStep):
+        agent = run.pipeline.agent(step.agent)
+        started.agent = agent.name
+        started.model = agent.source.model or run.pipeline.defaults.model
+        started.tools = [name for name in agent.tool_names if step.tools is None or name in step.tools]
+    return started
 
 
 async def _run_in_directory(step: Step, step_id: str, run: RunContext) -> StepEnd:
@@ -77,18 +86,24 @@ async def _run_in_directory(step: Step, step_id: str, run: RunContext) -> StepEn
     if missing:
         raise InputError(_missing_inputs(step, missing))
     trees = {name: run.artifacts[name] for name in inputs}
-    directory = await asyncio.to_thread(run.workspace.open_step, step_id, trees, outputs)
-    timeout_s = _timeout_s(step, run)
+    directory = await finish_in_thread(run.workspace.open_step, step_id, trees, outputs)
+    timeout_s = agent_timeout_s(step, run.pipeline.agent(step.agent)) if isinstance(step, AgentStep) else None
     emit = run.recorder.step(step_id)
+    clock = asyncio.timeout(timeout_s)
     try:
-        async with asyncio.timeout(timeout_s) as clock:
-            ctx = StepContext(run=run, step_id=step_id, emit=emit, directory=directory, clock=clock)
-            end = await _run_kind(step, ctx)
+        async with clock:
+            end = await _run_kind(
+                step, StepContext(run=run, step_id=step_id, emit=emit, directory=directory, clock=clock)
+            )
     except TimeoutError:
-        return StepEnd(Outcome.FAILED, reason=f"timed out after {timeout_s:g} s (`timeout:`)")
+        if not clock.expired():
+            raise
+        return StepEnd.timed_out(timeout_s)
     if end.outcome is Outcome.SUCCEEDED:
-        for name in outputs:
-            run.keep(await asyncio.to_thread(run.workspace.capture, directory, name), emit)
+        # Captured before any is handed on: a step that cannot leave all its outputs leaves none.
+        captured = [await finish_in_thread(run.workspace.capture, directory, name) for name in outputs]
+        for tree in captured:
+            run.keep(tree, emit)
     return end
 
 
@@ -100,18 +115,6 @@ async def _run_kind(step: Step, ctx: StepContext) -> StepEnd:
             return await run_agent_step(step, ctx)
         case GetStep():
             return await run_get_step(step, ctx)
-        case _:
-            assert_never(step)
-
-
-def _timeout_s(step: Step, run: RunContext) -> float | None:
-    match step:
-        case AgentStep():
-            return agent_timeout_s(step, run.pipeline.agent(step.agent))
-        case TaskStep():
-            return step.timeout_s or None
-        case GetStep():
-            return None
         case _:
             assert_never(step)
 

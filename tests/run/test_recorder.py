@@ -5,6 +5,8 @@ import pytest
 from stepsnb.errors import StoreError
 from stepsnb.events import (
     MessageAdded,
+    Request,
+    StepFinished,
     TextDelta,
     TurnFinished,
     decode_event,
@@ -90,3 +92,32 @@ def test_what_the_store_refuses_is_not_shown():
     with pytest.raises(StoreError):
         Recorder("R", sink=Full(), watchers=[seen.append]).emit(MessageAdded(text="a"))
     assert seen == []
+
+
+@pytest.mark.parametrize("end", [Request(turn=1, error="lost"), StepFinished(outcome="aborted")])
+def test_streamed_text_that_will_never_come_whole_is_kept(end):
+    spool = Spool()
+    emit = Recorder("R", sink=spool).step("s1")
+    emit(TextDelta(delta="Fj", turn=1))
+    emit(TextDelta(delta="ord", turn=1))
+    emit(end)
+    assert [(e.kind, getattr(e, "text", None)) for e in spool.events] == [("text_chunk", "Fjord"), (end.kind, None)]
+
+
+def test_watcher_that_raises_is_heard_once_and_not_asked_again():
+    def broken(event):
+        raise ValueError("no such field")
+
+    spool, seen = Spool(), []
+    recorder = Recorder("R", sink=spool, watchers=[broken, seen.append])
+    with pytest.raises(ValueError, match="no such field"):
+        recorder.emit(MessageAdded(text="a"))
+    recorder.emit(MessageAdded(text="b"))
+    assert [event.text for event in spool.events] == ["a", "b"]
+    assert [event.text for event in seen] == ["b"]
+
+
+def test_event_that_cannot_be_stored_can_still_be_shown():
+    spool, seen = Spool(), []
+    Recorder("R", sink=spool, watchers=[seen.append]).show(MessageAdded(text="the end"))
+    assert ([event.text for event in seen], spool.payloads) == (["the end"], [])

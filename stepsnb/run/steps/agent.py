@@ -1,6 +1,5 @@
 """An `agent` step: a conversation with the tools it was granted, in the step's directory."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 
 from ...agent import AgentDeps, AgentResult, Obligations, StopReason, build_system_text, run_agent
@@ -48,7 +47,8 @@ async def run_agent_step(step: AgentStep, ctx: StepContext) -> StepEnd:
     tools = build_tools(agent.tools, selected=step.tools, functions=ctx.run.functions)
     client = ModelClient(target)
     try:
-        await client.prepare(lambda text: ctx.emit(Note(text=text)))
+        with ctx.deadline_held():  # fetching a local model may take longer than the step is allowed
+            await client.prepare(lambda text: ctx.emit(Note(text=text)))
         window = await client.context_window()
         asserted = step.assert_
         obligations = Obligations(
@@ -69,6 +69,7 @@ async def run_agent_step(step: AgentStep, ctx: StepContext) -> StepEnd:
             obligations=obligations,
             max_turns=_first_set(step.max_turns, agent.max_turns, default=MAX_TURNS),
             window=window,
+            is_free=target.price is not None and not (target.price.input or target.price.output),
         )
         text = build_system_text(
             agent.system, inputs=step.inputs, outputs=step.outputs, timeout_s=agent_timeout_s(step, agent)
@@ -93,7 +94,7 @@ def _runner(step: AgentStep, agent: Agent, tools: tuple[Tool, ...], ctx: StepCon
             deadline=ctx.clock.when(),
         )
 
-    return ToolRunner(tools, context_for=context_for, emit=ctx.emit, settle=ctx.run.recorder.settle, agent=agent.name)
+    return ToolRunner(tools, context_for=context_for, emit=ctx.emit, settle=ctx.run.recorder.settle)
 
 
 def _asker(max_questions: int, agent: str, ctx: StepContext) -> Callable[[AskRequest], Awaitable[AskReply]]:
@@ -107,10 +108,7 @@ def _asker(max_questions: int, agent: str, ctx: StepContext) -> Callable[[AskReq
             return AskReply(answered=False, answer="", source="refused", note=note)
         asked += 1
         ctx.run.questions += 1
-        loop = asyncio.get_running_loop()
-        deadline, began = ctx.clock.when(), loop.time()
-        ctx.clock.reschedule(None)
-        try:
+        with ctx.deadline_held():
             return await ctx.run.ladder.ask(
                 request,
                 question_id=f"{recorder.run_id}-{ctx.run.questions}",
@@ -118,9 +116,6 @@ def _asker(max_questions: int, agent: str, ctx: StepContext) -> Callable[[AskReq
                 emit=ctx.emit,
                 settle=recorder.settle,
             )
-        finally:
-            if deadline is not None and not ctx.clock.expired():
-                ctx.clock.reschedule(deadline + loop.time() - began)
 
     return ask
 

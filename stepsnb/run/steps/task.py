@@ -15,7 +15,10 @@ _MATCHED_BYTES = 10_000_000
 
 async def run_task_step(step: TaskStep, ctx: StepContext) -> StepEnd:
     """Run the command; its own criteria are the assert when there is one, else the exit code."""
-    done = await run_shell(step.run, cwd=ctx.directory.path, env=step.env, max_output_bytes=_MATCHED_BYTES)
+    timeout_s = step.timeout_s or None
+    done = await run_shell(
+        step.run, cwd=ctx.directory.path, env=step.env, timeout_s=timeout_s, max_output_bytes=_MATCHED_BYTES
+    )
     stdout = done.stdout.decode("utf-8", "replace")
     stderr = done.stderr.decode("utf-8", "replace")
     ctx.emit(
@@ -27,6 +30,8 @@ async def run_task_step(step: TaskStep, ctx: StepContext) -> StepEnd:
             stderr_bytes=done.stderr_bytes,
         )
     )
+    if done.timed_out:
+        return StepEnd.timed_out(timeout_s, stdout)
     if step.assert_ is not None:
         unmet = unmet_of_step(step.assert_, text=stdout, has_file=ctx.has_file, code=done.exit_code)
         if unmet:

@@ -1,0 +1,279 @@
+"""The turn loop against a conversation that says what a scripted model cannot."""
+
+import asyncio
+from decimal import Decimal
+
+import pytest
+
+from stepsnb.agent import AgentDeps, Obligations, StopReason, loop, run_agent
+from stepsnb.agent.toolcalls import ToolRunner
+from stepsnb.errors import Aborted, InputError, ProviderError
+from stepsnb.llm import Reply, RequestFailed
+from stepsnb.messages import ToolCall, system
+from stepsnb.settings import MAX_NUDGES
+from stepsnb.tools import Tool, ToolContext, ToolResult
+from stepsnb.usage import Usage
+from stepsnb.workspace import Root
+
+
+class Conversation:
+    """Plays its entries in order: a `Reply`, an exception to raise, or a coroutine function to await."""
+
+    def __init__(self, *entries):
+        self.entries, self.seen = list(entries), []
+
+    async def complete(self, history, choice=None, listener=None):
+        self.seen.append((list(history), choice))
+        entry = self.entries.pop(0)
+        if isinstance(entry, Exception):
+            raise entry
+        return await entry(listener) if callable(entry) else entry
+
+
+def calling(*names, text=None, arguments="{}"):
+    return Reply(text=text, tool_calls=tuple(ToolCall(f"c{n}", name, arguments) for n, name in enumerate(names)))
+
+
+def tool(name, call, **fields):
+    async def run(value, ctx):
+        result = call()
+        return await result if asyncio.iscoroutine(result) else result
+
+    return Tool(name=name, description=name, parameters={"type": "object"}, call=run, **fields)
+
+
+@pytest.fixture
+def agent(tmp_path):
+    """Run a conversation; returns its result, its events and the history."""
+
+    async def settled():
+        """Everything is on the disk."""
+
+    class Agent:
+        def __init__(self):
+            self.events, self.history = [], [system("You are brief.")]
+
+        async def run(self, *entries, tools=(), messages=("Go.",), **fields):
+            self.chat = Conversation(*entries)
+            runner = ToolRunner(
+                tools,
+                context_for=lambda call: ToolContext(root=Root(tmp_path)),
+                emit=self.events.append,
+                settle=settled,
+            )
+            deps = AgentDeps(
+                chat=self.chat, model="m", messages=messages, tools=runner, emit=self.events.append, **fields
+            )
+            return await run_agent(deps, self.history)
+
+        def of(self, kind):
+            return [event for event in self.events if event.kind == kind]
+
+    return Agent()
+
+
+def is_sendable(history):
+    """Whether each call has exactly one result, before the next reply or message."""
+    owed = []
+    for message in history:
+        if message.role == "tool":
+            owed.remove(message.tool_call_id)
+        else:
+            if owed:
+                return False
+            owed = [call.id for call in message.tool_calls]
+    return not owed
+
+
+async def test_text_beside_calls_is_kept_and_is_not_the_answer(agent):
+    result = await agent.run(
+        calling("look", text="Let me look."), Reply(text="Seen."), tools=[tool("look", lambda: ToolResult("sky"))]
+    )
+    assert (result.stop, result.text, result.turns) == (StopReason.ANSWERED, "Seen.", 2)
+    assert [m.content for m in agent.history] == ["You are brief.", "Go.", "Let me look.", "sky", "Seen."]
+    assert is_sendable(agent.history)
+
+
+async def test_request_that_outlives_its_run_clock_is_a_provider_failure(agent, monkeypatch):
+    monkeypatch.setattr(loop, "LLM_RUN_S", 0.05)
+
+    async def hang(listener):
+        listener.text("Once upon")
+        await asyncio.sleep(60)
+
+    result = await agent.run(hang)
+    message = "model `m`: deadline exceeded while running (0.05 s)"
+    assert (result.stop, result.reason) == (StopReason.PROVIDER, message)
+    request = agent.of("request")[0]
+    assert (request.error, request.status, request.cost_usd) == (message, 200, None)
+    assert 0.04 < request.latency_s < 5
+
+
+async def test_time_out_of_somebody_elses_is_not_taken_for_the_run_clock(agent):
+    async def fail(listener):
+        raise TimeoutError("a watcher's own")
+
+    with pytest.raises(TimeoutError, match="a watcher's own"):
+        await agent.run(fail)
+
+
+@pytest.mark.parametrize(("streams", "status"), [(True, 200), (False, None)])
+async def test_stopped_request_is_in_the_record(agent, streams, status):
+    async def hang(listener):
+        if streams:
+            listener.thinking("hm")
+        await asyncio.sleep(60)
+
+    task = asyncio.create_task(agent.run(hang))
+    await asyncio.sleep(0.05)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    request = agent.of("request")[0]
+    assert (request.error, request.status) == ("cut off before the reply was complete", status)
+
+
+async def test_failed_request_shows_what_it_used_all_the_same(agent):
+    partial = Reply(
+        text="Once", usage=Usage(input_tokens=100, output_tokens=7), cost_usd=Decimal("0.02"), price_source="pipeline"
+    )
+    result = await agent.run(RequestFailed("the connection was lost", status=200, partial=partial))
+    assert (result.stop, result.reason) == (StopReason.PROVIDER, "the connection was lost")
+    request = agent.of("request")[0]
+    assert (request.input_tokens, request.output_tokens, request.cost_usd) == (100, 7, "0.02")
+    assert (request.error, request.price_source) == ("the connection was lost", "pipeline")
+
+
+async def test_request_that_breaks_off_at_a_free_model_costs_nothing(agent):
+    await agent.run(ProviderError("the connection was lost", status=200), is_free=True)
+    assert (agent.of("request")[0].cost_usd, agent.of("request")[0].price_source) == ("0", "local")
+
+
+async def test_unknown_price_is_none_and_not_nothing(agent):
+    await agent.run(Reply(text="hi", usage=Usage(input_tokens=3)))
+    assert agent.of("request")[0].cost_usd is None
+
+
+async def test_turns_are_counted_over_all_messages(agent):
+    result = await agent.run(
+        Reply(text="one"), calling("look"), Reply(text="what I have"),
+        tools=[tool("look", lambda: ToolResult("sky"))], messages=["a", "b", "c"], max_turns=2,
+    )  # fmt: skip
+    assert (result.stop, result.text, result.turns) == (StopReason.WRAPPED_UP, "what I have", 3)
+    assert [m.content for m in agent.history if m.role == "user"][1:] == [
+        "b",
+        "Your 2 turns are used up. Answer now from what you have; no tools are available any more.",
+    ]
+    assert agent.chat.seen[-1][1].may_call is False
+
+
+async def test_calls_in_the_wrap_up_are_not_run_and_leave_the_history_sendable(agent):
+    result = await agent.run(
+        calling("look"), calling("look", text="Enough."), tools=[tool("look", lambda: ToolResult("sky"))], max_turns=1
+    )
+    assert (result.stop, result.text) == (StopReason.WRAPPED_UP, "Enough.")
+    assert len([event for event in agent.of("tool") if event.phase == "end"]) == 1
+    assert is_sendable(agent.history)
+
+
+async def test_wrap_up_without_a_word_is_empty(agent):
+    result = await agent.run(
+        calling("look"), Reply(text=" "), tools=[tool("look", lambda: ToolResult("sky"))], max_turns=1
+    )
+    assert (result.stop, result.reason) == (
+        StopReason.EMPTY,
+        "all 1 turns (`max_turns`) are used, and the model sent an empty reply (finish reason `None`)",
+    )
+
+
+async def test_wrap_up_that_fails_says_both(agent):
+    result = await agent.run(
+        calling("look"), ProviderError("down"), tools=[tool("look", lambda: ToolResult("sky"))], max_turns=1
+    )
+    assert (result.stop, result.reason) == (
+        StopReason.PROVIDER,
+        "all 1 turns (`max_turns`) are used, and the last request failed: down",
+    )
+
+
+async def test_required_tool_still_owed_at_the_last_turn_ends_without_a_wrap_up(agent):
+    look = tool("look", lambda: ToolResult.error("no"), required=True)
+    result = await agent.run(calling("look"), tools=[look], max_turns=1, obligations=Obligations(required=["look"]))
+    assert (result.stop, result.reason) == (
+        StopReason.OWED,
+        "all 1 turns (`max_turns`) are used and required tool `look` never succeeded",
+    )
+
+
+async def test_reply_cut_off_by_the_output_limit_says_what_to_raise(agent):
+    result = await agent.run(Reply(text=None, finish_reason="length"))
+    assert (result.stop, result.reason) == (
+        StopReason.EMPTY,
+        "the model's reply was cut off by its output limit before it said anything; raise `max_tokens`",
+    )
+
+
+async def test_obligations_are_put_to_the_model_after_the_last_message_only(agent):
+    owed = Obligations(files=["r/a"], nudge=True, has_file=lambda _: False)
+    replies = [Reply(text=f"reply {n}") for n in range(2 + MAX_NUDGES)]
+    result = await agent.run(*replies, messages=["a", "b"], obligations=owed)
+    assert (result.stop, result.text) == (StopReason.ANSWERED, f"reply {1 + MAX_NUDGES}")
+    assert len(agent.of("nudge")) == MAX_NUDGES
+    asked = [(m.content or "")[:12] for m in agent.history if m.role == "user"]
+    assert asked[:3] == ["a", "b", "You are tryi"]
+
+
+async def test_tool_that_was_not_granted_is_refused_as_data_and_recorded_as_denied(agent):
+    result = await agent.run(calling("lok"), Reply(text="ok"), tools=[tool("look", lambda: ToolResult("sky"))])
+    end = next(event for event in agent.of("tool") if event.phase == "end")
+    assert result.stop is StopReason.ANSWERED
+    assert (end.ok, end.denied_by) == (False, "grant")
+    assert end.result == '{"error":"unknown tool `lok` (did you mean `look`?); available: look"}'
+
+
+async def test_arguments_that_are_no_json_are_refused_as_data(agent):
+    ran = []
+    look = tool("look", lambda: ran.append(1) or ToolResult("sky"))
+    await agent.run(calling("look", arguments="{oops"), Reply(text="ok"), tools=[look])
+    assert ran == []
+    assert "the call was not run: the arguments are not valid JSON" in agent.history[3].content
+
+
+@pytest.mark.parametrize("error", [Aborted("nobody answered"), InputError("answers are used up")])
+async def test_question_that_ends_the_step_ends_its_neighbours_and_every_call_in_the_record(agent, error):
+    async def slow():
+        await asyncio.sleep(60)
+
+    def ask():
+        raise error
+
+    tools = [
+        tool("look", slow, is_read_only=True),
+        tool("ask_user", ask, waits_for_person=True),
+        tool("write", lambda: ToolResult("written")),
+    ]
+    with pytest.raises(type(error), match=str(error)):
+        await agent.run(calling("look", "ask_user", "write"), tools=tools)
+    ends = {event.tool: event.result for event in agent.of("tool") if event.phase == "end"}
+    cut = '{"error":"the call was cut off before it had a result"}'
+    assert ends == {"look": cut, "ask_user": cut}
+    assert {event.tool for event in agent.of("tool") if event.phase == "start"} == {"look", "ask_user"}
+
+
+async def test_calls_that_change_something_run_one_after_another_in_order(agent):
+    log = []
+
+    def writer(name):
+        async def work():
+            log.append(f"{name} begins")
+            await asyncio.sleep(0.02)
+            log.append(f"{name} ends")
+            return ToolResult(name)
+
+        return work
+
+    tools = [tool("a", writer("a")), tool("r", writer("r"), is_read_only=True), tool("b", writer("b"))]
+    await agent.run(calling("a", "b", "r"), Reply(text="ok"), tools=tools)
+    assert log[:2] == ["r begins", "a begins"]
+    assert log.index("a ends") < log.index("b begins")
+    assert [m.content for m in agent.history if m.role == "tool"] == ["a", "b", "r"]

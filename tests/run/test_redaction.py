@@ -1,0 +1,42 @@
+"""Secrets are replaced wherever a text of an event holds them."""
+
+import pytest
+
+from stepsnb.events import (
+    Artifact,
+    MessageAdded,
+    Question,
+    StepFinished,
+    Tool,
+    TurnFinished,
+    decode_event,
+    encode_event,
+)
+from stepsnb.run.redaction import Redaction
+
+
+@pytest.mark.parametrize("secret", ["succeeded", "step_finished", "step_kind", "reason"])
+def test_secret_that_is_a_word_of_ours_damages_no_event(secret):
+    event = StepFinished(name="s", step_kind="task", outcome="succeeded", reason=f"it printed {secret}")
+    cleaned, _ = Redaction([secret]).clean(event)
+    assert (cleaned.kind, cleaned.outcome, cleaned.reason) == ("step_finished", "succeeded", "it printed [redacted]")
+    assert decode_event(encode_event(cleaned)) == cleaned
+
+
+def test_secret_in_lists_and_results_is_replaced():
+    redaction = Redaction(["hunter2-hunter2"])
+    assert redaction.clean(Artifact(files=["a/hunter2-hunter2.txt"]))[0].files == ["a/[redacted].txt"]
+    assert redaction.clean(Tool(phase="end", result="KEY=hunter2-hunter2"))[0].result == "KEY=[redacted]"
+    assert redaction.clean(Question(options=["hunter2-hunter2", "b"]))[0].options == ["[redacted]", "b"]
+
+
+def test_longer_of_two_secrets_goes_first():
+    cleaned, _ = Redaction(["abcdefgh", "abcdefgh-more"]).clean(MessageAdded(text="abcdefgh-more"))
+    assert cleaned.text == "[redacted]"
+
+
+def test_event_without_a_secret_is_passed_on_as_it_is():
+    event = TurnFinished(text="nothing to hide")
+    cleaned, payload = Redaction(["hunter2-hunter2"]).clean(event)
+    assert cleaned is event
+    assert payload == encode_event(event)
