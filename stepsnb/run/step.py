@@ -84,7 +84,7 @@ async def _run_in_directory(step: Step, step_id: str, run: RunContext) -> StepEn
     outputs = () if isinstance(step, GetStep) else step.outputs
     missing = [name for name in inputs if name not in run.artifacts]
     if missing:
-        raise InputError(_missing_inputs(step, missing))
+        raise InputError(_missing_inputs(missing))
     trees = {name: run.artifacts[name] for name in inputs}
     directory = await finish_in_thread(run.workspace.open_step, step_id, trees, outputs)
     timeout_s = agent_timeout_s(step, run.pipeline.agent(step.agent)) if isinstance(step, AgentStep) else None
@@ -119,7 +119,7 @@ async def _run_kind(step: Step, ctx: StepContext) -> StepEnd:
             assert_never(step)
 
 
-def _missing_inputs(step: Step, missing: list[str]) -> str:
+def _missing_inputs(missing: list[str]) -> str:
     names = ", ".join(f"`{name}`" for name in missing)
     hint = "; hand files in with `--files` (in Python `files=`)" if "files" in missing else "; run what makes it first"
-    return f"step `{step.name}`: input {names} is not there yet{hint}"
+    return f"input {names} is not there yet{hint}"

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from stepsnb.tools import AskRequest
 
-from stepsnb.errors import Aborted
+from stepsnb.errors import Aborted, InputError
 from stepsnb.people import Answer, GivenAnswers, Ladder
 
 
@@ -84,3 +84,36 @@ async def test_nobody_here_and_no_default_aborts_naming_the_question_and_how_to_
 async def test_person_who_cannot_be_asked_here_counts_as_nobody():
     reply = await ask(Ladder(GivenAnswers.from_value(None), Person(None)), [], default="A")
     assert reply.note == "nobody is here to answer; the declared default was used"
+
+
+async def test_stop_while_somebody_is_waited_on_closes_the_question():
+    events = []
+    task = asyncio.create_task(ask(Ladder(GivenAnswers.from_value(None), Person("late", 60)), events, default="B"))
+    await asyncio.sleep(0.02)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert [(event.phase, event.answer) for event in events] == [("asked", None), ("expired", None)]
+
+
+async def test_list_that_ran_out_closes_the_question_and_asks_nobody():
+    person, events = Person("A"), []
+    with pytest.raises(InputError, match="all 0 answers given in advance are used"):
+        await ask(Ladder(GivenAnswers.from_value([]), person), events)
+    assert ([event.phase for event in events], person.asked) == (["asked", "expired"], [])
+
+
+async def test_question_without_a_time_limit_never_expires():
+    events = []
+    reply = await ask(Ladder(GivenAnswers.from_value(None), Person("A", 0.05)), events, timeout_s=0)
+    assert (reply.answer, events[0].expires_at) == ("A", None)
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(120, "2m"), (90, "90s"), (1, "1s"), (0.25, "0.25s")])
+async def test_wait_is_told_as_it_is_written(seconds, words):
+    class Gone(Person):
+        async def ask(self, question):
+            raise TimeoutError
+
+    reply = await ask(Ladder(GivenAnswers.from_value(None), Gone("A")), [], default="B", timeout_s=seconds)
+    assert reply.note == f"nobody answered within {words}; the declared default was used"
