@@ -5,16 +5,20 @@ import shutil
 import sys
 import tempfile
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypedDict
 
-from ..config import AgentStep, Pipeline, TaskStep
+from ..config import Pipeline, Step, TaskStep
+from ..errors import InputError
 from ..events import Emit
+from ..llm import PROVIDERS
 from ..people import Asker
 
 DEFAULT_STORE = ".steps"
-_SECRET_LENGTH = 8  # shorter values of `env:` are settings such as `fast`; replacing them would garble every text
+_SECRET_LENGTH = 8
 
 PathLike = str | os.PathLike[str]
 Answers = Mapping[str, str] | Sequence[str]
@@ -25,16 +29,16 @@ class RunOptions(TypedDict, total=False):
     """Keyword arguments of `run`, `start` and `open`.
 
     `vars` fill `((name))`; `answers` stand ready for questions (a mapping from a part of the question to its
-    answer, or a list used front to back); `files` become the artifact `files`; `functions` are looked up by
-    `{python: name}` grants before the caller's own module; `store` is the folder runs are kept in, `.steps` when
-    not given; `memory=True` keeps nothing. `asker` puts questions to a person, `on_event` is called on the
-    engine's thread for every event in order.
+    answer, or a list used front to back); `files` (paths of files and folders, or one) become the artifact `files`;
+    `functions` are looked up by `{python: name}` grants before the caller's own module; `store` is the folder runs
+    are kept in, `.steps` when not given; `memory=True` keeps nothing. `asker` puts questions to a person. `on_event`
+    is called on the engine's thread for every event in order; what it raises ends the run and reaches the caller.
     """
 
     vars: Mapping[str, object] | None
     answers: Answers | None
     store: PathLike | None
-    files: Sequence[PathLike] | None
+    files: Sequence[PathLike] | PathLike | None
     functions: Functions | None
     memory: bool
     asker: Asker | None
@@ -57,21 +61,55 @@ class RunPlace:
             self.root = Path(tempfile.mkdtemp(prefix="stepsnb-"))
             weakref.finalize(self, shutil.rmtree, self.root, ignore_errors=True)
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep the place for as long as work goes on in it, whoever else lets go of it."""
+        yield
 
-def callers_functions() -> Functions:
-    """Functions of the program or notebook that is running, for `{python: name}` grants."""
-    return vars(sys.modules["__main__"])
+
+def files_of(options: RunOptions) -> list[Path]:
+    """Return the paths given as `files=`; one path alone is a list of one."""
+    files = options.get("files") or ()
+    return [Path(files)] if isinstance(files, str | os.PathLike) else [Path(file) for file in files]
 
 
-def secrets_of(pipeline: Pipeline) -> list[str]:
-    """Values that must not enter an event: keys named by `api_key_env`, and long values under `env:`."""
-    names = {agent.source.api_key_env for agent in pipeline.agents if agent.source.api_key_env}
-    found = [value for name in sorted(names) if (value := os.environ.get(name))]
-    for job in pipeline.jobs:
-        for step in job.plan:
-            match step:
-                case TaskStep():
-                    found += [value for value in step.env.values() if len(value) >= _SECRET_LENGTH]
-                case AgentStep() | _:
-                    pass
-    return list(dict.fromkeys(found))
+def functions_of(*given: Functions | None) -> Functions:
+    """Return where `{python: name}` grants are looked up: in each of `given`, then in the program that is running.
+
+    Raises: InputError for something that does not map names to functions.
+    """
+    for functions in given:
+        if functions is not None and not isinstance(functions, Mapping):
+            raise InputError("functions: give a mapping {'name': function}")
+    maps = [*(functions for functions in given if functions), _ProgramFunctions()]
+    return ChainMap(*maps)  # type: ignore[arg-type]  # only the first map of a chain is ever written to; none is here
+
+
+class _ProgramFunctions(Mapping[str, Callable[..., Any]]):
+    """The functions of the program or notebook that is running, as they are when they are looked up."""
+
+    def __getitem__(self, name: str) -> Callable[..., Any]:
+        value = vars(sys.modules["__main__"])[name]
+        if not callable(value):
+            raise KeyError(name)
+        return value  # type: ignore[no-any-return]  # a module holds anything
+
+    def __iter__(self) -> Iterator[str]:
+        module = list(vars(sys.modules["__main__"]).items())
+        return (n for n, v in module if callable(v) and not isinstance(v, type) and not n.startswith("_"))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def secrets_of(pipeline: Pipeline, steps: Iterable[Step]) -> list[str]:
+    """Values that must not enter an event: the keys of the agents' models, and what `steps` are given under `env:`.
+
+    Values of less than 8 characters are left alone: they are settings such as `fast`, or stand-ins for a key such as
+    `none`, and replacing them would garble every text.
+    """
+    named = [agent.source.api_key_env for agent in pipeline.agents]
+    named += [provider.key_env for provider in PROVIDERS.values()]
+    found = [os.environ.get(name, "").strip() for name in named if name]
+    found += [value for step in steps if isinstance(step, TaskStep) for value in step.env.values()]
+    return [value for value in dict.fromkeys(found) if len(value) >= _SECRET_LENGTH]

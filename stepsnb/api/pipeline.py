@@ -7,14 +7,14 @@ from typing import Unpack
 
 from ..config import Job, Pipeline, load_file, load_steps, load_text
 from ..engine import engine
-from ..errors import InputError
+from ..errors import ConfigError, InputError
 from ..people import GivenAnswers, Ladder
 from ..plan import build_plan
-from ..run import JobRun, Recorder, RunSetup, new_run_id
+from ..run import JobRun, Recorder, RunResult, RunSetup, new_run_id
 from ..run.context import RunContext
 from ..store import open_spool
 from ..workspace import ArtifactTree, RunWorkspace, gather_files
-from .options import Functions, RunOptions, RunPlace, callers_functions, secrets_of
+from .options import Functions, RunOptions, RunPlace, files_of, functions_of, secrets_of
 from .run import OpenRun, Run, RunHandle
 
 _YAML_SUFFIXES = (".yml", ".yaml")
@@ -34,31 +34,30 @@ def load(
 
     Raises: ConfigError listing every problem as `file:line:column: …`.
     """
+    if isinstance(path_or_text, str) and path_or_text.strip() and not set(path_or_text) & set("\n:.[{"):
+        raise ConfigError(
+            f"`{path_or_text}` is no pipeline, and a path ends in `.yml` or `.yaml`; hand other paths in as a `Path`"
+        )
     is_path = isinstance(path_or_text, os.PathLike) or (
         "\n" not in path_or_text and path_or_text.strip().endswith(_YAML_SUFFIXES)
     )
     if is_path:
-        return LoadedPipeline(Path(path_or_text), None, name, vars or {}, functions)
-    return LoadedPipeline(None, str(path_or_text), name, vars or {}, functions)
+        pipeline = load_file(Path(path_or_text), variables=vars)
+    else:
+        pipeline = load_text(str(path_or_text), file=name, base_dir=Path.cwd(), variables=vars)
+    return LoadedPipeline(pipeline, vars or {}, functions)
 
 
 class LoadedPipeline:
-    """A pipeline that has been read and checked; runs of it are independent of each other."""
+    """A pipeline that has been read and checked; runs of it are independent of each other.
 
-    def __init__(
-        self,
-        path: Path | None,
-        text: str | None,
-        name: str,
-        variables: Mapping[str, object],
-        functions: Functions | None,
-    ) -> None:
-        self._path = path
-        self._text = text
-        self._name = name
+    `pipeline` is its model. What changes in its file afterwards is not seen: load it again.
+    """
+
+    def __init__(self, pipeline: Pipeline, variables: Mapping[str, object], functions: Functions | None) -> None:
+        self.pipeline = pipeline
         self._variables = dict(variables)
         self._functions = functions
-        self.pipeline = self._read(self._variables)
 
     @property
     def jobs(self) -> list[str]:
@@ -77,8 +76,7 @@ class LoadedPipeline:
     def start(self, job: str | None = None, **options: Unpack[RunOptions]) -> RunHandle:
         """Start a job and return at once; await the handle for the `Run`, or `cancel()` it."""
         place = RunPlace(options)
-        run, _ = self._build(job, options, place)
-        return RunHandle(run.run_id, engine().start(run.run_all()), place)
+        return _start(self._build(job, options, place), place)
 
     def start_steps(self, text: str, *, name: str = "<cell>", **options: Unpack[RunOptions]) -> RunHandle:
         """Start a run of nothing but a YAML list of steps, which use this pipeline's agents and resources.
@@ -90,22 +88,25 @@ class LoadedPipeline:
         place = RunPlace(options)
 
         def only_these(pipeline: Pipeline) -> Pipeline:
-            variables = {**self._variables, **(options.get("vars") or {})}
-            steps = load_steps(text, pipeline=pipeline, file=name, variables=variables)
+            steps = load_steps(text, pipeline=pipeline, file=name, variables=self._with(options))
             return pipeline.model_copy(update={"jobs": (Job(name=steps[0].name, plan=steps),)})
 
-        run, _ = self._build(None, options, place, adapt=only_these)
-        return RunHandle(run.run_id, engine().start(run.run_all()), place)
+        return _start(self._build(None, options, place, adapt=only_these), place)
 
     def open(self, job: str | None = None, *, after: OpenRun | None = None, **options: Unpack[RunOptions]) -> OpenRun:
         """Open a run that goes on cell by cell; `after` hands on the artifacts of a run that has ended."""
         place = RunPlace(options) if after is None else after.place
-        return OpenRun(*self._build(job, options, place, after), place)
+        run = self._build(job, options, place, after)
+        return OpenRun(run, self._adapted(options), place, self._with(options))
 
-    def _read(self, variables: Mapping[str, object]) -> Pipeline:
-        if self._path is not None:
-            return load_file(self._path, variables=variables)
-        return load_text(self._text or "", file=self._name, base_dir=Path.cwd(), variables=variables)
+    def _with(self, options: RunOptions) -> dict[str, object]:
+        return {**self._variables, **(options.get("vars") or {})}
+
+    def _adapted(self, options: RunOptions) -> Pipeline:
+        if not options.get("vars"):
+            return self.pipeline
+        known = self.pipeline
+        return load_text(known.source_text, file=known.file, base_dir=known.base_dir, variables=self._with(options))
 
     def _build(
         self,
@@ -114,31 +115,39 @@ class LoadedPipeline:
         place: RunPlace,
         after: OpenRun | None = None,
         adapt: Callable[[Pipeline], Pipeline] = lambda pipeline: pipeline,
-    ) -> tuple[JobRun, Pipeline]:
+    ) -> JobRun:
         unknown = set(options) - set(RunOptions.__annotations__)
         if unknown:
             raise InputError(f"unknown option `{min(unknown)}`; there are: {', '.join(RunOptions.__annotations__)}")
-        variables = options.get("vars")
-        pipeline = adapt(self._read({**self._variables, **variables}) if variables else self.pipeline)
+        functions = functions_of(options.get("functions"), self._functions)
+        ladder = Ladder(GivenAnswers.from_value(options.get("answers")), options.get("asker"))
+        pipeline = adapt(self._adapted(options))
         plan = build_plan(pipeline, job)
         run_id = new_run_id()
         workspace = RunWorkspace(place.root, run_id)
-        files = options.get("files")
         artifacts: list[ArtifactTree] = [] if after is None else list(after.artifacts)
-        if files:
-            artifacts.append(gather_files([Path(f) for f in files], base_dir=Path.cwd(), workspace=workspace))
+        if files := files_of(options):
+            artifacts.append(gather_files(files, base_dir=Path.cwd(), workspace=workspace))
         recorder = Recorder(
             run_id,
             sink=open_spool(place.root) if place.is_kept else None,
             watchers=[on_event] if (on_event := options.get("on_event")) else (),
-            secrets=secrets_of(pipeline),
+            secrets=secrets_of(pipeline, plan.job.plan),
         )
         context = RunContext(
             pipeline=pipeline,
             workspace=workspace,
             recorder=recorder,
-            ladder=Ladder(GivenAnswers.from_value(options.get("answers")), options.get("asker")),
-            functions=options.get("functions") or self._functions or callers_functions(),
+            ladder=ladder,
+            functions=functions,
         )
         setup = RunSetup(tuple(artifacts), None if after is None else after.run_id)
-        return JobRun(plan, context, setup), pipeline
+        return JobRun(plan, context, setup)
+
+
+def _start(run: JobRun, place: RunPlace) -> RunHandle:
+    async def run_all() -> RunResult:
+        with place.held():  # a handle that nobody keeps must not take the run's files with it
+            return await run.run_all()
+
+    return RunHandle(run.run_id, engine().start(run_all()), place)

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Generator, Mapping
-from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from ..run import JobRun, RunResult, StepResult, total_cost_usd, total_usage
 from ..settings import STOP_PROMPT_S
 from ..usage import Usage
 from ..workspace import ArtifactTree
-from .options import RunPlace
+from .options import RunPlace, secrets_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,11 +82,14 @@ class Run:
 
     @property
     def files(self) -> dict[str, Path]:
-        """Every file of every artifact: `artifact/path` -> where it is kept. Copy it; do not write there."""
+        """Every file of every artifact: `artifact/path` -> where it is kept. Copy it; do not write there.
+
+        Of artifacts with the same name it is the last one's.
+        """
+        last = {event.name: event for event in self.events if isinstance(event, Artifact)}
         return {
             f"{event.name}/{name}": self._result.artifacts[event.name] / name
-            for event in self.events
-            if isinstance(event, Artifact)
+            for event in last.values()
             for name in event.files
         }
 
@@ -106,7 +108,8 @@ class Run:
         import pandas as pd
 
         columns = ["step_id", "name", "kind", "outcome", "reason", "verdict", "note", "text"]
-        rows = [[getattr(step, name) for name in columns] for step in self.steps]
+        # `outcome` is an enum, which a column would keep as it is.
+        rows = [[None if (v := getattr(step, n)) is None else str(v) for n in columns] for step in self.steps]
         return pd.DataFrame(rows, columns=columns, dtype="string")
 
     def to_json(self) -> dict[str, object]:
@@ -115,12 +118,12 @@ class Run:
         return {
             "run_id": self.run_id,
             "job": self.job,
-            "outcome": self.outcome,
+            "outcome": None if self.outcome is None else self.outcome.value,
             "steps": [
                 {
                     "name": step.name,
                     "kind": step.kind,
-                    "outcome": step.outcome,
+                    "outcome": step.outcome.value,
                     "verdict": step.verdict,
                     "note": step.note,
                     "response": step.text,
@@ -188,18 +191,19 @@ class RunHandle:
             return Run(await self._task, self._place)
         except asyncio.CancelledError:
             self.cancel()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(STOP_PROMPT_S):
-                    await self._task
+            settled = asyncio.ensure_future(self._task)
+            await asyncio.wait([settled], timeout=STOP_PROMPT_S)
+            settled.cancel()  # whatever it came to, this waiter is told of its own cancellation
             raise
 
 
 class OpenRun:
     """A run that goes on from cell to cell; each part of it is a `RunHandle` of its own."""
 
-    def __init__(self, run: JobRun, pipeline: Pipeline, place: RunPlace) -> None:
+    def __init__(self, run: JobRun, pipeline: Pipeline, place: RunPlace, variables: Mapping[str, object]) -> None:
         self._run = run
         self._pipeline = pipeline
+        self._variables = variables
         self.place = place
         self._current: RunHandle | None = None
 
@@ -232,8 +236,13 @@ class OpenRun:
         return self._start(lambda: self._run.run_named(name))
 
     def run_steps(self, text: str, *, vars: Mapping[str, object] | None = None, file: str = "<cell>") -> RunHandle:
-        """Run a YAML list of steps with this run's artifacts; raises ConfigError where the list is wrong."""
-        steps = load_steps(text, pipeline=self._pipeline, job=None, file=file, variables=vars)
+        """Run a YAML list of steps with this run's artifacts; `vars` come on top of the run's own.
+
+        Raises: ConfigError where the list is wrong.
+        """
+        variables = {**self._variables, **(vars or {})}
+        steps = load_steps(text, pipeline=self._pipeline, job=None, file=file, variables=variables)
+        self._run.hide(secrets_of(self._pipeline, steps))
         return self._start(lambda: self._run.run_steps(steps))
 
     def finish(self) -> RunHandle:
