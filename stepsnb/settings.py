@@ -37,13 +37,22 @@ SEARCH_CONTENT_BYTES: Final = 28 * 1024
 """Budget of `search_files` content matches, so that a result never spills."""
 
 SEARCH_HEAD_LIMIT: Final = 50
+"""Results of one `search_files` call when it names no `head_limit`."""
+
 SEARCH_HEAD_LIMIT_MAX: Final = 200
+"""The most a `head_limit` may ask for."""
+
 SEARCH_LINE_BYTES: Final = 500
+"""Of one matching line; the rest is cut."""
+
 SEARCH_FILE_BYTES: Final = 2_000_000
+"""A larger file is not searched."""
+
 SEARCH_S: Final = 20.0
 """After this a search returns what it has found and says that it stopped."""
 
 SEARCH_SKIPPED_DIRS: Final = frozenset({".git", "node_modules", "vendor"})
+"""Folders that a search does not enter."""
 
 LIST_DIR_ENTRIES: Final = 1_000
 """Entries of one `list_dir` result; `total` says how many there are."""
@@ -73,26 +82,22 @@ FLUSH_S: Final = 0.08
 """Live view: deltas are sent in batches this far apart."""
 
 TEXT_CHUNK_S: Final = 0.25
+"""Streamed text is stored in chunks this far apart while a reply is under way, and once whole at its end."""
+
 TEXT_CHUNK_BYTES: Final = 4 * 1024
-"""Streamed text is stored in chunks this long or this large, and once whole at the turn's end."""
+"""Or as soon as a chunk is this large."""
 
 HANDSHAKE_PING_S: Final = 0.1
+"""The front end is asked this often whether it can talk back while a cell runs."""
+
 HANDSHAKE_MAX_S: Final = 2.0
 """A front end proves within this time that it can talk back while a cell runs."""
 
 TOOL_RESULT_RECORD_BYTES: Final = 32_000
 """`tool_calls.result` keeps what the model saw, at most this much."""
 
-TRAJECTORY_ARGUMENT_BYTES: Final = 2_048
-TRANSCRIPT_RESULT_BYTES: Final = 4_096
-
-CONTEXT_WINDOW_ASSUMED: Final = 128_000
-"""Window of a model that nobody knows the window of."""
-
-COMPACTION_SHARE: Final = 0.8
-"""A pipeline step's conversation is compacted at this share of the window."""
-
 MODEL_NAME_CHARACTERS: Final = 200
+"""The longest name of a model."""
 
 TOOL_RUN_S: Final = 120.0
 """Run clock of a tool call in our own executor."""
@@ -119,10 +124,14 @@ VIEW_RESULT_CHARACTERS: Final = 16_000
 """What a view keeps of one tool result or output stream."""
 
 VIEW_ARGUMENT_CHARACTERS: Final = 4_000
+"""What a view keeps of the arguments of one tool call."""
+
 VIEW_CHARACTERS: Final = 4_000_000
 """Once a view holds this much foreign text, it keeps only `VIEW_BRIEF_CHARACTERS` of each that follows."""
 
 VIEW_BRIEF_CHARACTERS: Final = 500
+"""What a full view keeps of each further text."""
+
 VIEW_ITEMS: Final = 10_000
 """Entries of all transcripts in a view; what follows is only counted."""
 
@@ -130,22 +139,32 @@ STATIC_TEXT_CHARACTERS: Final = 40_000
 """The plain twin of a saved cell's result stays under this."""
 
 FRAME_ROWS: Final = 50
+"""Rows of a DataFrame put into a message; it says how many there are."""
+
 FRAME_COLUMNS: Final = 30
+"""Columns of a DataFrame put into a message."""
+
 FRAME_CELL_CHARACTERS: Final = 500
-"""A DataFrame put into a message is a Markdown table no larger than this."""
+"""Of one value of a DataFrame put into a message."""
 
 SPOOL_SEGMENT_BYTES: Final = 64 * 1024 * 1024
 """A spool goes on in a new file at this size, so that old runs can be removed without rewriting newer ones."""
 
 SPOOL_READ_BYTES: Final = 4 * 1024 * 1024
+"""What reading a spool takes from its file at a time."""
+
 INGEST_BATCH_BYTES: Final = 16 * 1024 * 1024
+"""What reading spools into the database commits at once, at most this much of it."""
+
 INGEST_BATCH_EVENTS: Final = 50_000
-"""What reading spools into the database holds in memory at a time, and commits at once."""
+"""And at most this many events of it."""
 
 STORE_WAIT_S: Final = 30.0
 """How long a reader waits for its turn at the database."""
 
 STORE_POLL_S: Final = 0.005
+"""A waiting reader looks this often whether it is its turn."""
+
 STORE_THREADS: Final = 4
 """Threads of one database session, at most."""
 
