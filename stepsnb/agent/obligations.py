@@ -1,5 +1,6 @@
 """What a conversation owes before it may end: required tools, declared files, declared tool calls."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
@@ -26,7 +27,7 @@ class OwedCall(msgspec.Struct, frozen=True):
 def _as_text(value: object) -> str:
     if isinstance(value, str):
         return value
-    return msgspec.json.encode(value).decode()
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))  # takes what a model may send, `"\\ud800"` too
 
 
 def missing_calls(owed: Sequence[OwedCall], made: Sequence[tuple[str, Mapping[str, object]]]) -> list[OwedCall]:

@@ -59,12 +59,17 @@ class RunPlace:
             self.root = store_root(options.get("store"))
         else:
             self.root = Path(tempfile.mkdtemp(prefix="stepsnb-"))
-            weakref.finalize(self, shutil.rmtree, self.root, ignore_errors=True)
+            weakref.finalize(self, _remove_if_ours, self.root, os.getpid())
 
     @contextmanager
     def held(self) -> Iterator[None]:
         """Keep the place for as long as work goes on in it, whoever else lets go of it."""
         yield
+
+
+def _remove_if_ours(root: Path, pid: int) -> None:
+    if os.getpid() == pid:  # a fork of the process drops its copies of the objects, not the files
+        shutil.rmtree(root, ignore_errors=True)
 
 
 def files_of(options: RunOptions) -> list[Path]:

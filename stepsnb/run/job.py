@@ -1,7 +1,9 @@
 """Walks a job's plan, in one go or step by step, and judges it at its end."""
 
 import asyncio
+import os
 import time
+import weakref
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,7 +14,7 @@ from ..events import PlanNode, RunFinished, RunStarted
 from ..outcome import Outcome
 from ..plan import Plan, PlannedStep
 from ..suggest import unknown_name
-from ..workspace import ArtifactTree
+from ..workspace import ArtifactTree, RunWorkspace
 from .asserts import judge_job
 from .context import RunContext
 from .results import RunResult, StepResult
@@ -43,6 +45,7 @@ class JobRun:
         self._went_on = 0.0
         self._worked_s = 0.0
         self._finished: Outcome | None = None
+        weakref.finalize(self, _close_if_ours, context.workspace, os.getpid())
 
     @property
     def run_id(self) -> str:
@@ -237,3 +240,9 @@ class JobRun:
             await finish(settle_and_close())
         except asyncio.CancelledError:
             accept_stop()
+
+
+def _close_if_ours(workspace: RunWorkspace, pid: int) -> None:
+    """Leave no folder of an open run that is dropped; a fork of the process drops its copies only."""
+    if os.getpid() == pid:
+        workspace.close()

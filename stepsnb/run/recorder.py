@@ -4,7 +4,7 @@ import time
 from collections.abc import Awaitable, Iterable, Sequence
 from typing import Protocol
 
-from ..events import LIVE_ONLY, Emit, Event, Request, StepFinished, TextChunk, TextDelta, TurnFinished, encode_event
+from ..events import LIVE_ONLY, Emit, Event, Request, StepFinished, TextChunk, TextDelta, TurnFinished
 from ..settings import TEXT_CHUNK_BYTES, TEXT_CHUNK_S
 from .redaction import Redaction
 
@@ -54,7 +54,7 @@ class Recorder:
         event, payload = self._stamp(event)
         if not is_live_only:
             if self._sink is not None:
-                self._sink.append(payload or encode_event(event))
+                self._sink.append(payload)
             self.events.append(event)
         self._show(event)
         if isinstance(event, TextDelta):
@@ -69,6 +69,8 @@ class Recorder:
         event.seq = self._seq
         event.at = time.time()
         self._seq += 1
+        if isinstance(event, LIVE_ONLY) and not self._redaction:
+            return event, b""  # not worth the time where nothing is stored of it and nothing is to be hidden
         return self._redaction.clean(event)
 
     def _show(self, event: Event) -> None:

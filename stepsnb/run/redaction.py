@@ -1,6 +1,6 @@
 """Keeps secrets out of a run's events, and with them out of the store, of views and of exports."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence, Set
 
 import msgspec
 
@@ -13,33 +13,48 @@ _OURS = frozenset({"kind", "run_id", "step_id", "parent_id", "step_kind", "phase
 
 
 class Redaction:
-    """Replaces each secret wherever a text of an event holds it."""
+    """Makes an event fit to be kept: replaces each secret wherever a text of it holds one."""
 
     def __init__(self, secrets: Sequence[str]) -> None:
         # The longest first: one secret may be a part of another.
         self._secrets = sorted((secret for secret in secrets if secret), key=len, reverse=True)
         self._encoded = [_json_bytes(secret) for secret in self._secrets]
 
-    def clean(self, event: Event) -> tuple[Event, bytes]:
-        """Return the event without secrets, and its encoding where that had to be made to look, else nothing."""
-        if not self._secrets:
-            return event, b""
-        payload = encode_event(event)
-        if not any(secret in payload for secret in self._encoded):
-            return event, payload
-        return msgspec.convert(self._replace(msgspec.to_builtins(event)), type(event)), b""
+    def __bool__(self) -> bool:
+        return bool(self._secrets)
 
-    def _replace(self, value: object) -> object:
+    def clean(self, event: Event) -> tuple[Event, bytes]:
+        """Return the event without secrets and as valid Unicode, and its encoding."""
+        try:
+            payload = encode_event(event)
+        except UnicodeEncodeError:  # half of a surrogate pair, which the JSON of a model's tool call may hold
+            event = _with_texts(event, lambda text: text.encode("utf-8", "backslashreplace").decode())
+            payload = encode_event(event)
+        if any(secret in payload for secret in self._encoded):
+            event = _with_texts(event, self._hide, skip=_OURS)
+            payload = encode_event(event)
+        return event, payload
+
+    def _hide(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, REDACTED)
+        return text
+
+
+def _with_texts(event: Event, change: Callable[[str], str], *, skip: Set[str] = frozenset()) -> Event:
+    """Rebuild an event with every text in it changed, except in the fields to skip."""
+
+    def rebuild(value: object) -> object:
         match value:
             case str():
-                for secret in self._secrets:
-                    value = value.replace(secret, REDACTED)
-                return value
+                return change(value)
             case list():
-                return [self._replace(each) for each in value]
+                return [rebuild(each) for each in value]
             case dict():
-                return {key: each if key in _OURS else self._replace(each) for key, each in value.items()}
+                return {key: each if key in skip else rebuild(each) for key, each in value.items()}
         return value
+
+    return msgspec.convert(rebuild(msgspec.to_builtins(event)), type(event))
 
 
 def _json_bytes(secret: str) -> bytes:

@@ -114,6 +114,12 @@ def test_owed_arguments_are_compared_as_texts():
     assert not OwedCall("page", {"n": "3"}).matches("page", {})
 
 
+def test_arguments_that_are_no_valid_unicode_or_very_large_are_compared_too():
+    owed = Obligations(calls=[OwedCall("page", {"n": "3"})], nudge=True)
+    owed.record("page", {"n": 10**40, "deep": ["\ud800", float("nan")]}, ok=True)
+    assert owed.remind().owed == ["page(n='3')"]
+
+
 def test_calls_in_another_order_leave_the_later_one_owed():
     wanted = [OwedCall("a"), OwedCall("b")]
     assert missing_calls(wanted, [("b", {}), ("a", {})]) == [OwedCall("b")]

@@ -300,3 +300,12 @@ def test_memory_run_keeps_its_files_as_long_as_the_result(run, scripted_llm, tmp
     result = run(memory=True)
     assert result.files["notes/plan.txt"].read_text() == "widgets ship on tuesday"
     assert not Path(tmp_path / "store").exists()
+
+
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    [("list_dir", '{"path": "\\ud800"}'), ("ask_user", '{"question": "a", "options": ["\\udfff"]}')],
+)
+def test_half_a_surrogate_pair_from_a_model_ends_no_run(run, scripted_llm, tool, args):
+    scripted_llm.says(calls=[(tool, args)]).says("ok")
+    assert run(agent="tools: [list_dir, ask_user]", answers={"": "yes"}).outcome == "succeeded"

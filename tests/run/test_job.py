@@ -1,6 +1,8 @@
 """Runs that are stopped, broken off or go on from cell to cell, down to what is left of them."""
 
 import asyncio
+import gc
+import os
 
 import pytest
 
@@ -219,3 +221,26 @@ async def test_tasks_own_assert_takes_the_place_of_its_exit_code(job):
     wrong = await job(text.replace("CRITERION", "code: 0")).run_all()
     assert [by_text.outcome, by_code.outcome, wrong.outcome] == ["succeeded", "succeeded", "failed"]
     assert wrong.error == "step `t` failed: assert.code: wanted exit code 0, got 3"
+
+
+async def test_open_run_that_is_dropped_leaves_no_folder(job, work):
+    run = job()
+    await run.run_next()
+    assert work() == ["R"]
+    del run
+    gc.collect()
+    assert work() == []
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork.*:DeprecationWarning")
+async def test_fork_that_drops_an_open_run_leaves_its_folder_alone(job, work):
+    run = job()
+    await run.run_next()
+    pid = os.fork()
+    if pid == 0:
+        del run
+        gc.collect()
+        os._exit(0)
+    os.waitpid(pid, 0)
+    assert work() == ["R"]
+    await run.finish()

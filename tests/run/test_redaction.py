@@ -40,3 +40,10 @@ def test_event_without_a_secret_is_passed_on_as_it_is():
     cleaned, payload = Redaction(["hunter2-hunter2"]).clean(event)
     assert cleaned is event
     assert payload == encode_event(event)
+
+
+def test_half_a_surrogate_pair_becomes_valid_unicode():
+    event = Question(text="which \ud800?", options=["\udfff", "Bergen"])
+    cleaned, payload = Redaction([]).clean(event)
+    assert (cleaned.text, cleaned.options) == ("which \\ud800?", ["\\udfff", "Bergen"])
+    assert decode_event(payload) == cleaned
