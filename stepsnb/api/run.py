@@ -192,8 +192,9 @@ class RunHandle:
         except asyncio.CancelledError:
             self.cancel()
             settled = asyncio.ensure_future(self._task)
+            # Whatever the run came to, this waiter is told of its own cancellation.
+            settled.add_done_callback(lambda waited: waited.cancelled() or waited.exception())
             await asyncio.wait([settled], timeout=STOP_PROMPT_S)
-            settled.cancel()  # whatever it came to, this waiter is told of its own cancellation
             raise
 
 

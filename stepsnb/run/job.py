@@ -184,13 +184,7 @@ class JobRun:
         self._check_open()
         self._went_on = time.monotonic()
         try:
-            self._start()
-            await work()
-        except asyncio.CancelledError:
-            # Stopped between two steps; a stop within one is that step's outcome.
-            accept_stop()
-            self._outcome, self._error = Outcome.ABORTED, self._error or STOPPED
-            await self._end()
+            await self._stoppable(work)
         except StoreError as exc:
             await self._break_off(str(exc))
             raise
@@ -202,12 +196,24 @@ class JobRun:
         self._worked_s += time.monotonic() - self._went_on
         return self.result()
 
+    async def _stoppable(self, work: Callable[[], Awaitable[None]]) -> None:
+        try:
+            self._start()
+            await work()
+        except asyncio.CancelledError:
+            # Stopped between two steps; a stop within one is that step's outcome.
+            accept_stop()
+            if self._outcome.is_good:
+                self._outcome, self._error = Outcome.ABORTED, STOPPED
+            await self._end()
+
     async def _end(self) -> None:
         if self.is_finished:
             return
         names = [step.name for step in self._steps]
-        self._finished, self._error = judge_job(self._plan.job.assert_, self._outcome, self._error, names)
-        self._context.recorder.emit(self._end_event())
+        outcome, error = judge_job(self._plan.job.assert_, self._outcome, self._error, names)
+        self._context.recorder.emit(self._end_event(outcome, error))
+        self._finished, self._error = outcome, error  # only now: an end that cannot be recorded is another one
         await self._wind_up()
 
     async def _break_off(self, error: str) -> None:
@@ -217,15 +223,15 @@ class JobRun:
         self._finished, self._error = Outcome.ERRORED, error
         recorder = self._context.recorder
         try:
-            recorder.emit(self._end_event())
+            recorder.emit(self._end_event(Outcome.ERRORED, error))
         except StoreError:
-            recorder.show(self._end_event())
+            recorder.show(self._end_event(Outcome.ERRORED, error))
         with suppress(StoreError):
             await self._wind_up()
 
-    def _end_event(self) -> RunFinished:
+    def _end_event(self, outcome: Outcome, error: str | None) -> RunFinished:
         duration_s = time.monotonic() - (self._began or time.monotonic())
-        return RunFinished(outcome=str(self._finished), error=self._error, duration_s=duration_s)
+        return RunFinished(outcome=outcome, error=error, duration_s=duration_s)
 
     async def _wind_up(self) -> None:
         """Bring the record to the disk and clear the working directories; a stop finds the run over already."""

@@ -128,6 +128,18 @@ async def test_cancelled_waiter_is_told_so_though_the_run_ends_well_as_aborted()
     assert handle.result().outcome == "aborted"
 
 
+async def test_cancelled_waiter_hears_nothing_of_how_the_run_broke(tmp_path):
+    def broken(event):
+        if event.kind == "step_finished":
+            raise ValueError("no such field")
+
+    waiter = asyncio.ensure_future(stepsnb.load(SLOW).start(store=tmp_path, on_event=broken))
+    await asyncio.sleep(0.3)
+    waiter.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiter
+
+
 def test_interrupt_stops_the_run_and_is_raised(tmp_path):
     handle = stepsnb.load(SLOW).start(store=tmp_path)
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))

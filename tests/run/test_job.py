@@ -37,6 +37,7 @@ class Disk:
         self.payloads.append(payload)
 
     async def settle(self):
+        await asyncio.sleep(0)
         self.flushes -= 1
         if self.flushes < 0:
             raise StoreError("cannot make it durable")
@@ -244,3 +245,42 @@ async def test_fork_that_drops_an_open_run_leaves_its_folder_alone(job, work):
     os.waitpid(pid, 0)
     assert work() == ["R"]
     await run.finish()
+
+
+async def test_end_that_cannot_be_recorded_is_no_success(job, work):
+    whole = Disk()
+    await job(disk=whole).run_all()
+    run = job(disk=Disk(limit=len(whole.payloads) - 1))
+    with pytest.raises(StoreError, match="no space left"):
+        await run.run_all()
+    assert run.result().outcome == "errored"
+    assert work() == []
+
+
+async def test_watcher_that_trips_over_the_end_leaves_no_folder(job, work):
+    def broken(event):
+        if event.kind == "run_finished":
+            raise ValueError("no such field")
+
+    disk = Disk()
+    run = job(disk=disk, watchers=[broken])
+    with pytest.raises(ValueError, match="no such field"):
+        await run.run_all()
+    assert disk.ends[-1] == ("run_finished", "errored")
+    assert work() == []
+
+
+def test_stop_after_a_step_has_failed_leaves_the_run_failed(job):
+    run = job(
+        TASKS.replace("echo 1", "exit 3; echo 1"), watchers=[lambda e: e.kind == "step_finished" and task.cancel()]
+    )
+    task = engine().start(run.run_all())
+    result = task.result(5)
+    assert (result.outcome, result.error) == ("failed", "step `one` failed: the command ended with exit code 3")
+
+
+def test_stop_between_two_steps_is_the_runs_own(job):
+    run = job(watchers=[lambda e: e.kind == "step_finished" and task.cancel()])
+    task = engine().start(run.run_all())
+    result = task.result(5)
+    assert (result.outcome, result.error, len(result.steps)) == ("aborted", "stopped", 1)
