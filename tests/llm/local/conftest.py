@@ -49,6 +49,9 @@ def tiny(index: Path, monkeypatch: pytest.MonkeyPatch) -> LocalModel:
         gguf_bytes=len(WEIGHTS),
         license="MIT",
         context_window=512,
+        temperature=0.2,
+        top_p=0.9,
+        repeat_penalty=1.0,
     )
     monkeypatch.setitem(LOCAL_MODELS, "tiny", model)
     return model

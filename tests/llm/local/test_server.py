@@ -231,7 +231,7 @@ async def test_llama_server_on_path_serves_when_the_package_is_missing(tmp_path:
 LLAMA_SERVER = """
 import argparse, signal, xllamacpp
 parser = argparse.ArgumentParser()
-for name in ("model", "alias", "host", "port", "ctx-size", "parallel", "threads"):
+for name in ("model", "alias", "host", "port", "ctx-size", "parallel", "threads", "temp", "top-p", "repeat-penalty"):
     parser.add_argument(f"--{name}")
 parser.add_argument("--jinja", action="store_true")
 args = parser.parse_args()
