@@ -32,6 +32,7 @@ def add_verb(verbs: "Verbs") -> None:
     )
     parser.add_argument("--headless", action="store_true", help="execute the notebook here instead of opening it")
     parser.add_argument("--model", default=_DEFAULT_MODEL, metavar="PROVIDER/NAME", help="default: %(default)s")
+    parser.add_argument("lab_options", nargs="*", metavar="OPTION", help="after --, options of JupyterLab")
     add_json(parser)
     parser.set_defaults(verb=demo)
 
@@ -48,7 +49,7 @@ def demo(args: argparse.Namespace) -> int:
     # The kernel inherits this; the environment's own kernel comes before one of the same name in the user's folder.
     os.environ.update({"STEPSNB_MODEL": args.model, "JUPYTER_PREFER_ENV_PATH": "1"})
     if not args.headless:
-        return _open_lab(folder)
+        return _open_lab(folder, args.lab_options)
     from .demo_headless import execute, read_outputs
 
     say(f"executing {_FOLDER}/{NOTEBOOK} with {args.model}", file=out)
@@ -57,8 +58,8 @@ def demo(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"notebook": str(executed), "model": args.model, **shown})
         return 0
-    for title, text in shown.items():
-        say(f"\n{title}\n{text}")
+    for tag, title in (("report", "The report"), ("cost", "What it cost")):
+        say(f"\n{title}\n{shown.get(tag, '')}")
     say(f"\nthe executed notebook is {_FOLDER}/{executed.name}; `stepsnb demo` opens it in JupyterLab")
     return 0
 
@@ -78,10 +79,10 @@ def _fetch(name: str) -> None:
     asyncio.run(fetch_weights(local_model(name), lambda line: say(line, file=sys.stderr)))
 
 
-def _open_lab(folder: Path) -> int:
+def _open_lab(folder: Path, options: Sequence[str]) -> int:
     say("starting JupyterLab; Ctrl-C twice ends it")
     # Ctrl-C reaches JupyterLab as well, which asks before it ends; it decides, and we wait for it.
-    with subprocess.Popen([sys.executable, "-m", "jupyter", "lab", str(folder / NOTEBOOK)]) as lab:
+    with subprocess.Popen([sys.executable, "-m", "jupyterlab", str(folder / NOTEBOOK), *options]) as lab:
         while True:
             try:
                 return lab.wait()

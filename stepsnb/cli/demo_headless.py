@@ -14,7 +14,7 @@ from nbclient.exceptions import CellExecutionError
 
 from stepsnb.errors import StepsError
 
-_SHOWN = {"report": "The report", "cost": "What it cost"}
+_SHOWN = ("report", "cost")
 
 
 class DemoFailed(StepsError):
@@ -29,7 +29,7 @@ class _OwnKernel(KernelSpecManager):
     def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
         """Return the kernel of this interpreter under any name."""
         return KernelSpec(
-            argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+            argv=[sys.executable, "-m", "ipykernel_launcher", "--log-level=40", "-f", "{connection_file}"],
             display_name="Python 3",
             language="python",
         )
@@ -54,12 +54,12 @@ def execute(notebook: Path) -> Path:
 
 
 def read_outputs(notebook: Path) -> dict[str, str]:
-    """Return the text of the cells tagged `report` and `cost`, by title."""
+    """Return the text that the cells tagged `report` and `cost` show, by tag."""
     shown: dict[str, str] = {}
     for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
         for tag in cell["metadata"].get("tags", []):
             if tag in _SHOWN:
-                shown[_SHOWN[tag]] = "\n".join(filter(None, map(_text_of, cell.get("outputs", [])))).strip()
+                shown[tag] = "\n".join(filter(None, map(_text_of, cell.get("outputs", [])))).strip("\n")
     return shown
 
 
