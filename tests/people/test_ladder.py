@@ -3,10 +3,10 @@
 import asyncio
 
 import pytest
-from stepsnb.tools import AskRequest
 
 from stepsnb.errors import Aborted, InputError
 from stepsnb.people import Answer, GivenAnswers, Ladder
+from stepsnb.tools import AskRequest
 
 
 class Person:
