@@ -29,7 +29,7 @@ def runs(args: argparse.Namespace) -> int:
         say("no runs yet")
     else:
         cells = [
-            [str(row["run_id"]), str(row["job"]), str(row["outcome"] or "running"), _minute(row["started_at"])]
+            [str(row["run_id"]), str(row["job"]), str(row["outcome"] or row["state"]), _minute(row["started_at"])]
             for row in rows
         ]
         print_table(["RUN", "JOB", "OUTCOME", "STARTED (UTC)"], cells)
