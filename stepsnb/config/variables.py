@@ -61,7 +61,7 @@ class Variables:
             what = f"`(({name}))` is None"
         else:
             what = f"`(({name}))` has no value{did_you_mean(name, self._values)}"
-        return f"{what}; set it with `--var {name}=…`, or with `--use {name}` in a notebook"
+        return f"{what}; set it with `--var {name}=…`, `--use {name}` in a notebook, or `vars=` in Python"
 
     def _tree(self, value: object, name: str, mark: Mark, path: Path) -> Tree:
         if len(path) > YAML_DEPTH:

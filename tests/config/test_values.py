@@ -18,7 +18,10 @@ def test_file_of_values_keeps_source_text(tmp_path):
     [
         ("- a", "v.yml:1:1: must be a mapping of names to values, not a list; write `name: value` lines"),
         ("a: 1\na: 2", "v.yml:2:1: duplicate key `a`, on lines 1 and 2; keep one of them"),
-        ("a: ((b))", "v.yml:1:4: `((b))` has no value; set it with `--var b=…`, or with `--use b` in a notebook"),
+        (
+            "a: ((b))",
+            "v.yml:1:4: `((b))` has no value; set it with `--var b=…`, `--use b` in a notebook, or `vars=` in Python",
+        ),
     ],
 )
 def test_file_of_values_says_what_is_wrong(tmp_path, monkeypatch, text, error):

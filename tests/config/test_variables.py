@@ -67,7 +67,7 @@ TEXT = "jobs:\n- name: build\n  plan:\n  - task: make\n    run: ((program))\n"
 def test_unset_variable_names_the_nearest_one_and_how_to_set_it(problems):
     assert problems(TEXT, variables={"programs": "x"}) == [
         "5:10: job `build`, step 1 (task `make`): `((program))` has no value (did you mean `programs`?); "
-        "set it with `--var program=…`, or with `--use program` in a notebook"
+        "set it with `--var program=…`, `--use program` in a notebook, or `vars=` in Python"
     ]
 
 
