@@ -250,6 +250,10 @@ class OpenRun:
         """End the run where it stands; its job's assert is judged now."""
         return self._start(self._run.finish)
 
+    def abandon(self) -> RunHandle:
+        """End the run as aborted, unjudged, because nobody will go on with it."""
+        return self._start(self._run.abandon)
+
     def _start(self, work: Callable[[], Coroutine[Any, Any, RunResult]]) -> RunHandle:
         if self._current is not None and not self._current.is_settled:
             raise InputError(f"run {self.run_id} is still running a step; wait for it or stop it first")

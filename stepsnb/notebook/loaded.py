@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
+from ..settings import STOP_PROMPT_S
 from ..suggest import unknown_name
 from .cell import CellRun, Starter
 from .display import Echo
@@ -115,10 +116,12 @@ class Loaded:
         return sorted(n for n in self.shell.user_ns if not n.startswith("_") and n not in hidden)
 
     def load(self, path_or_text: str | Path, options: RunOptions, *, job: str | None = None) -> "LoadedPipeline":
-        """Load a pipeline in the place of the one before; nothing runs yet."""
+        """Load a pipeline in the place of the one before, whose open run ends; nothing runs yet."""
         from .. import api
 
         pipeline = api.load(path_or_text, vars=options.vars, functions=Functions(self.shell.user_ns), name=CELL)
+        if self._open is not None:
+            self._open[0].abandon().wait(STOP_PROMPT_S)
         self._pipeline, self._job, self._open, self.options = pipeline, job, None, options
         return pipeline
 

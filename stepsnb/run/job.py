@@ -21,6 +21,9 @@ from .results import RunResult, StepResult
 from .step import STOPPED, run_step, unforeseen
 from .stopping import accept_stop, finish, finish_in_thread
 
+ABANDONED = "left before its last step"
+"""Why an open run ended that another one took the place of."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunSetup:
@@ -110,6 +113,13 @@ class JobRun:
 
     async def finish(self) -> RunResult:
         """End the run where it stands and judge the job's assert."""
+        return await self._guard(self._end)
+
+    async def abandon(self) -> RunResult:
+        """End the run unjudged, as aborted: nobody will go on with it. One that has ended or never began stays so."""
+        if self.is_finished or self._began is None:
+            return self.result()
+        self._outcome, self._error = Outcome.ABORTED, ABANDONED
         return await self._guard(self._end)
 
     async def _run_rest(self) -> None:

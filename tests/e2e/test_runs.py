@@ -121,6 +121,21 @@ def test_named_step_runs_what_leads_to_it(store):
     assert run.outcome == "succeeded"
 
 
+def test_abandoned_open_run_ends_as_aborted_and_unjudged(store):
+    opened = stepsnb.load(TASKS).open(store=store)
+    opened.next().result()
+    run = opened.abandon().result()
+    assert (run.outcome, run.error) == ("aborted", "left before its last step")
+    assert stepsnb.runs(store=store)["outcome"].tolist() == ["aborted"]
+    assert opened.abandon().result().outcome == "aborted"
+
+
+def test_open_run_that_never_began_is_abandoned_without_a_trace(store):
+    opened = stepsnb.load(TASKS).open(store=store)
+    assert opened.abandon().result().outcome is None
+    assert len(stepsnb.runs(store=store)) == 0
+
+
 def test_unknown_step_is_refused_and_the_run_goes_on(store):
     opened = stepsnb.load(TASKS).open(store=store)
     with pytest.raises(InputError) as caught:

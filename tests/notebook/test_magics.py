@@ -113,6 +113,15 @@ def test_next_carries_artifacts_and_the_last_step_ends_the_run(cells: Cells) -> 
     assert first.run_id == third.run_id
 
 
+def test_loading_again_ends_the_run_that_was_left_open(cells: Cells) -> None:
+    cells.line("load relay_pipeline.yml")
+    left = cells.line("next")
+
+    cells.line("load relay_pipeline.yml")
+
+    assert cells.line("runs").set_index("run_id").loc[left.run_id, "outcome"] == "aborted"
+
+
 def test_a_loaded_pipeline_shows_its_jobs_and_agents(cells: Cells, tmp_path: Path) -> None:
     described = pipelines.RELAY.replace("- name: reader", "- name: reader\n  description: reads <files>")
     (tmp_path / "relay_pipeline.yml").write_text(described)
