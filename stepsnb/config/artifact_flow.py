@@ -3,8 +3,8 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from ..suggest import did_you_mean
 from .steps import GetStep, Step
-from .wording import did_you_mean
 
 FILES_ARTIFACT = "files"
 """The artifact that `--files` or `run(files=…)` makes; whether it was handed in shows when a run starts."""

@@ -6,11 +6,11 @@ from typing import Any, ClassVar, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo, model_validator
 
-from ..suggest import unknown_name
+from ..suggest import nearest, unknown_name
 from .problems import Problems
 from .tree import Entries, Path
 from .unsupported import COVERED, Unsupported
-from .wording import dotted, nearest, not_supported
+from .wording import dotted, not_supported
 
 _NOT_KEYS = frozenset({"base_dir", "file", "source_text", "where"})
 """Fields that a loader fills."""

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path as FilePath
 from typing import TypeVar
 
+from ..suggest import nearest
 from .agent import Agent
 from .artifact_flow import FILES_ARTIFACT, check_artifacts
 from .concept import Concept
 from .concept_reader import Built, read_concept, report
 from .job import Job
-from .labels import step_kinds
+from .labels import LISTS, step_kinds
 from .pipeline import Pipeline
 from .problems import Problems
 from .references import Names, check_models, duplicates
@@ -17,11 +18,9 @@ from .resource import Resource
 from .steps import AgentStep, GetStep, Step, TaskStep
 from .tree import Entries, Items, Path, Scalar, Tree, descend
 from .unsupported import STEP_KINDS as UNSUPPORTED_KINDS
-from .wording import nearest, not_supported, shape
+from .wording import not_supported, shape
 
 _KINDS: dict[str, type[TaskStep | AgentStep | GetStep]] = {"task": TaskStep, "agent": AgentStep, "get": GetStep}
-
-_NAMED = {"agents": "agent", "jobs": "job", "resources": "resource"}
 
 _AnyConcept = TypeVar("_AnyConcept", bound=Concept)
 
@@ -32,7 +31,7 @@ def read_document(root: Entries, problems: Problems, *, file: str, base_dir: Fil
     resources = [read_concept(Resource, raw, path, problems) for path, raw in _entries(root, "resources")]
     names = Names(_by_name(agents, root, "agents"), _by_name(resources, root, "resources"))
     jobs = [_read_job(raw, path, problems, names) for path, raw in _entries(root, "jobs")]
-    for complaint in (*duplicates(root, _NAMED), *check_models(root)):
+    for complaint in (*duplicates(root, LISTS), *check_models(root)):
         report(complaint, root, (), problems)
     given: dict[str, object] = {"file": file, "base_dir": base_dir, "source_text": text}
     broken: set[str] = set()

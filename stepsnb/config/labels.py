@@ -17,7 +17,8 @@ STEP_KINDS = (
 )
 """Every step kind of the language; a step has exactly one of these keys."""
 
-_LISTS = {"agents": "agent", "jobs": "job", "resources": "resource"}
+LISTS = {"agents": "agent", "jobs": "job", "resources": "resource"}
+"""Sections that are lists of named entries, and what an entry is called."""
 
 
 def label_of(root: Tree | None, path: Path, *, job: str | None = None) -> str:
@@ -32,7 +33,7 @@ def label_of(root: Tree | None, path: Path, *, job: str | None = None) -> str:
         case Entries(), ("jobs", int(position), "plan", int(step_position), *_):
             step, _ = descend(root, path[:4])
             return f"{_entry_label(root, 'jobs', position)}, {_step_label(step, step_position)}"
-        case Entries(), (str(section), int(position), *_) if section in _LISTS:
+        case Entries(), (str(section), int(position), *_) if section in LISTS:
             return _entry_label(root, section, position)
         case _:
             return ""
@@ -47,8 +48,8 @@ def _entry_label(root: Entries, section: str, position: int) -> str:
     entry, _ = descend(root, (section, position))
     name, _ = descend(entry, ("name",))
     if isinstance(name, Scalar) and name is not entry and name.text:
-        return f"{_LISTS[section]} `{name.shown}`"
-    return f"{_LISTS[section]} {position + 1}"
+        return f"{LISTS[section]} `{name.shown}`"
+    return f"{LISTS[section]} {position + 1}"
 
 
 def _step_label(step: Tree, position: int) -> str:

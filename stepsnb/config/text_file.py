@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ..errors import ConfigError
-from .wording import did_you_mean
+from ..suggest import did_you_mean
 
 
 def read_text_file(path: Path) -> str:

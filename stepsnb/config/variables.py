@@ -5,10 +5,10 @@ import re
 from collections.abc import Mapping
 
 from ..settings import YAML_DEPTH
+from ..suggest import did_you_mean
 from .frames import is_frame, to_markdown
 from .problems import Problems
 from .tree import Entries, Items, Mark, Path, Scalar, Tree
-from .wording import did_you_mean
 
 _PLACEHOLDER = re.compile(r"\(\(\s*([A-Za-z_][A-Za-z0-9_.-]*)\s*\)\)")
 _SHELL_PLACEHOLDER = re.compile(r"(?<!\$)" + _PLACEHOLDER.pattern)

@@ -1,8 +1,5 @@
 """The sentences load errors are made of: what is wrong, then what to do instead."""
 
-import difflib
-from collections.abc import Iterable
-
 from .tree import Entries, Items, Path, Scalar, Tree
 
 _MISSING = {
@@ -18,17 +15,6 @@ _MISSING = {
     "source": "write `source: {path: …}`",
     "type": "the built-in one is `path`",
 }
-
-
-def nearest(got: str, known: Iterable[str]) -> str | None:
-    """Return the known name that was probably meant; None when none is near."""
-    return next(iter(difflib.get_close_matches(got, sorted(known), n=1)), None)
-
-
-def did_you_mean(got: str, known: Iterable[str]) -> str:
-    """Return `` (did you mean `x`?)`` for the nearest known name; empty when none is near."""
-    near = nearest(got, known)
-    return f" (did you mean `{near}`?)" if near else ""
 
 
 def not_supported(what: str, instead: str) -> str:
