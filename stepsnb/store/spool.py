@@ -192,8 +192,9 @@ def open_spool(root: Path) -> Spool:
         spool = _spools.get(key)
         if spool is None:
             spool = _spools[key] = Spool(Path(key))
-        spool.ensure_linked()
-        return spool
+    # Outside the lock: `settle` takes the spool's own lock first and this one second.
+    spool.ensure_linked()
+    return spool
 
 
 def _submit(flush: Callable[[], None]) -> concurrent.futures.Future[None] | None:

@@ -354,3 +354,24 @@ print(spool.writer)
     (other,) = {*(root / "spool").glob("*.jsonl")} - {own}
     assert payloads_in(own) == [b'{"who":"parent"}', b'{"who":"parent again"}']
     assert payloads_in(other) == [b'{"who":"child"}']
+
+
+def test_opening_the_spool_while_others_settle_never_stands_still(root: Path) -> None:
+    spool = open_spool(root)
+    is_over = threading.Event()
+
+    async def settle_on_and_on() -> None:
+        while not is_over.is_set():
+            spool.append(b"{}")
+            await spool.settle()
+
+    settling = threading.Thread(target=lambda: asyncio.run(settle_on_and_on()), daemon=True)
+    opening = threading.Thread(target=lambda: [open_spool(root) for _ in range(20_000)], daemon=True)
+    settling.start()
+    opening.start()
+    opening.join(30)
+    is_over.set()
+    settling.join(30)
+
+    assert not opening.is_alive()
+    assert not settling.is_alive()
