@@ -35,7 +35,7 @@ class TerminalAsker:
         async with self._turn:
             self._show(question)
             while (line := await _read_line()) is not None:
-                if (text := _chosen(line.strip(), question)) is not None:
+                if (text := question.read_answer(line)) is not None:
                     return Answer(text, "prompt")
                 say("    please type an answer" + _choices(question), file=self._out)
             return None
@@ -50,17 +50,6 @@ class TerminalAsker:
 
 def _choices(question: PendingQuestion) -> str:
     return f", or a number from 1 to {len(question.options)}" if question.options else ""
-
-
-def _chosen(line: str, question: PendingQuestion) -> str | None:
-    """Return the answer a typed line stands for: an option's number, the default for none, or its own words."""
-    if not line:
-        return question.default
-    if line.isdecimal() and line not in question.options and 1 <= int(line) <= len(question.options):
-        return question.options[int(line) - 1]
-    if question.options_required and line not in question.options:
-        return None
-    return line
 
 
 async def _read_line() -> str | None:

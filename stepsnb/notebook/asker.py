@@ -123,18 +123,12 @@ class _Prompt:
 
 
 def _read(question: "PendingQuestion") -> str:
-    """Ask until the answer is one: empty means the default, a number means the option at that place."""
-    options = question.options
-    choices = ", ".join(f"{i} {option}" for i, option in enumerate(options, 1))
+    """Ask until what is typed is an answer."""
+    choices = ", ".join(f"{i} {option}" for i, option in enumerate(question.options, 1))
     hints = [choices] if choices else []
     if question.default is not None:
         hints.append(f"default {question.default}")
     shown = f"{question.agent} asks: {question.text}" + (f" [{'; '.join(hints)}]" if hints else "") + " "
     while True:
-        text = input(shown).strip()
-        if not text and question.default is not None:
-            return question.default
-        if text.isdigit() and text not in options and 1 <= int(text) <= len(options):
-            return options[int(text) - 1]
-        if text and (text in options or not question.options_required):
+        if (text := question.read_answer(input(shown))) is not None:
             return text

@@ -16,6 +16,21 @@ class PendingQuestion(msgspec.Struct, frozen=True, kw_only=True):
     default: str | None = None
     timeout_s: float
 
+    def read_answer(self, line: str) -> str | None:
+        """Return the answer a typed line stands for, None when it is none.
+
+        An empty line means the default, a number the option at that place, anything else itself where that is
+        allowed.
+        """
+        text = line.strip()
+        if not text:
+            return self.default
+        if text in self.options:
+            return text
+        if text.isdecimal() and 1 <= int(text) <= len(self.options):
+            return self.options[int(text) - 1]
+        return None if self.options_required else text
+
 
 class Answer(msgspec.Struct, frozen=True):
     """An answer and where it came from: `given`, `widget`, `prompt`, `agent`, `mailbox` or `default`."""
