@@ -44,13 +44,13 @@ def variables(args: argparse.Namespace) -> dict[str, object]:
     """Return the variables of `--vars-file`, overridden by those of `--var`.
 
     A `--var` is text; where the pipeline means a number it is read as one, as if it stood there.
-    Raises: `InputError` for an unreadable file or an option without `=`.
+    Raises: `ConfigError` for a file that cannot be read or is no mapping, `InputError` for an option without `=`.
     """
     values: dict[str, object] = {}
     if args.vars_file is not None:
-        from .vars_file import load_vars_file
+        from stepsnb.config import load_mapping
 
-        values.update(load_vars_file(args.vars_file))
+        values.update(load_mapping(args.vars_file))
     values.update(_pairs("--var", args.var, "NAME=VALUE"))
     return values
 
