@@ -11,6 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from .messages import Role
+from .usage import Usage
 
 Emit = Callable[["Event"], None]
 """Where events are handed in; without a subscriber it is a no-op."""
@@ -203,6 +204,26 @@ class Request(Event):
     price_source: str | None = None
     latency_s: float | None = None
     first_token_s: float | None = None
+
+    @property
+    def usage(self) -> Usage:
+        """Its tokens."""
+        return Usage(
+            input_tokens=self.input_tokens,
+            cached_input_tokens=self.cached_input_tokens,
+            cache_write_tokens=self.cache_write_tokens,
+            output_tokens=self.output_tokens,
+            reasoning_tokens=self.reasoning_tokens,
+        )
+
+    @property
+    def may_be_billed(self) -> bool:
+        """Whether it may cost something: all but a request that was refused and used no tokens.
+
+        The store's view `step_costs` has the same rule.
+        """
+        was_accepted = self.status is not None and 200 <= self.status <= 299
+        return self.error is None or was_accepted or self.usage.total_tokens > 0
 
 
 class ContextUsage(Event):

@@ -45,33 +45,18 @@ def total_usage(events: tuple[Event, ...]) -> Usage:
     total = Usage()
     for event in events:
         if isinstance(event, Request):
-            total += Usage(
-                input_tokens=event.input_tokens,
-                cached_input_tokens=event.cached_input_tokens,
-                cache_write_tokens=event.cache_write_tokens,
-                output_tokens=event.output_tokens,
-                reasoning_tokens=event.reasoning_tokens,
-            )
+            total += event.usage
     return total
 
 
 def total_cost_usd(events: tuple[Event, ...]) -> Decimal | None:
-    """Sum the cost of every request, None when the price is unknown of any that may have been billed.
-
-    The rule is that of the store's `cost` table: a request that was refused and used no tokens was not billed.
-    """
+    """Sum the cost of every request, None when the price is unknown of any that may have been billed."""
     total = Decimal(0)
     for event in events:
         if not isinstance(event, Request):
             continue
         if event.cost_usd is not None:
             total += Decimal(event.cost_usd)
-        elif _may_be_billed(event):
+        elif event.may_be_billed:
             return None
     return total
-
-
-def _may_be_billed(request: Request) -> bool:
-    was_accepted = request.status is not None and 200 <= request.status <= 299
-    tokens = (request.input_tokens, request.cached_input_tokens, request.cache_write_tokens, request.output_tokens)
-    return request.error is None or was_accepted or any(tokens)

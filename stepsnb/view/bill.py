@@ -19,16 +19,16 @@ class Bill:
         self._unpriced = 0
 
     def add(self, request: Request) -> None:
-        """Count one request; one that failed without using tokens costs nothing and is not called unpriced."""
-        read = request.input_tokens + request.cached_input_tokens + request.cache_write_tokens
-        self._read += read
-        self._cached += request.cached_input_tokens
-        self._tokens += read + request.output_tokens
+        """Count one request; one without a price is called unpriced when it may be billed."""
+        usage = request.usage
+        self._read += usage.prompt_tokens
+        self._cached += usage.cached_input_tokens
+        self._tokens += usage.total_tokens
         cost_usd = _decimal(request.cost_usd)
         if cost_usd is not None:
             self._priced += 1
             self._cost_usd += cost_usd
-        elif read or request.output_tokens:
+        elif request.may_be_billed:
             self._unpriced += 1
 
     def figures(self) -> dict[str, Any]:

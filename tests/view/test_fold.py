@@ -109,6 +109,7 @@ def test_requests_without_a_price_are_called_unpriced():
     assert fold(unpriced).state["cost"] == "unpriced"
     assert fold(priced, unpriced).state["cost"] == "$0.500 + 1 unpriced"
     assert fold(Request(step_id="s1", error="refused")).state["cost"] == ""
+    assert fold(Request(step_id="s1", status=200, error="lost")).state["cost"] == "unpriced"
 
 
 # Its steps
