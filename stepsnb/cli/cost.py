@@ -26,43 +26,40 @@ def cost(args: argparse.Namespace) -> int:
     """Print the cost report; a price nobody knows is `unpriced`, never zero."""
     import stepsnb
 
-    rows: list[dict[str, Any]] = records(stepsnb.cost(store=args.store))
-    if args.run is not None:
-        rows = [row for row in rows if row["run_id"] == args.run]
+    rows: list[dict[str, Any]] = records(stepsnb.cost(args.run, store=args.store))
     if args.json:
         print_json(rows)
         return 0
     if not rows:
-        say("no agent has run yet" if args.run is None else f"run `{args.run}` has no agent step in this store")
+        say("no agent has run yet" if args.run is None else f"run `{args.run}` has no agent step")
         return 0
-    cut = {row["run_id"]: set[str]() for row in rows}
-    for turn in records(stepsnb.turns(store=args.store)):
-        if turn["finish_reason"] == "length" and turn["run_id"] in cut:
-            cut[turn["run_id"]].add(str(turn["step_id"]))
+    turns: list[dict[str, Any]] = records(stepsnb.turns(args.run, store=args.store))
     if args.run is None:
-        _print_runs(rows, cut)
+        _print_runs(rows, {turn["run_id"] for turn in turns if turn["finish_reason"] == "length"})
     else:
-        _print_steps(rows, records(stepsnb.steps(args.run, store=args.store)), cut[args.run])
+        _print_steps(rows, records(stepsnb.steps(args.run, store=args.store)), turns)
     return 0
 
 
-def _print_runs(rows: list[dict[str, Any]], cut: dict[str, set[str]]) -> None:
+def _print_runs(rows: list[dict[str, Any]], cut: set[str]) -> None:
     cells = []
     for run_id in dict.fromkeys(row["run_id"] for row in rows):
         own = [row for row in rows if row["run_id"] == run_id]
-        mark = "<-- truncated" if cut[run_id] else ""
+        mark = "<-- truncated" if run_id in cut else ""
         cells.append([run_id, own[0]["job"], *_figures(own), str(len(own)), mark])
     header = ["RUN", "JOB", "TOKENS", "CACHED", "COST", "STEPS", ""]
     print_table(header, cells, right=("TOKENS", "CACHED", "COST", "STEPS"))
 
 
-def _print_steps(rows: list[dict[str, Any]], steps: list[dict[str, Any]], cut: set[str]) -> None:
+def _print_steps(rows: list[dict[str, Any]], steps: list[dict[str, Any]], turns: list[dict[str, Any]]) -> None:
     durations = {step["name"]: step["duration_s"] for step in steps}
-    truncated = {step["name"] for step in steps if step["step_id"] in cut}
+    names = {step["step_id"]: step["name"] for step in steps}
+    finish = {names[turn["step_id"]]: turn["finish_reason"] or "" for turn in turns}
+    truncated = {names[turn["step_id"]] for turn in turns if turn["finish_reason"] == "length"}
     cells = []
     for row in rows:
         seconds = durations.get(row["step"])
-        mark = "length  <-- truncated" if row["step"] in truncated else "stop"
+        mark = "length  <-- truncated" if row["step"] in truncated else finish.get(row["step"], "")
         duration = "" if seconds is None else f"{seconds:.1f} s"
         cells.append([row["step"], row["model"], *_figures([row]), duration, mark])
     header = ["STEP", "MODEL", "TOKENS", "CACHED", "COST", "DURATION", "FINISH"]

@@ -72,6 +72,20 @@ def test_cost_of_one_run_has_a_row_for_each_agent_step(stepsnb, run_id):
     assert re.search(r"^writer +\S+ +2,060 +45% +\$0\.0000 +\d+\.\d s +length <-- truncated$", result.stdout, re.M)
 
 
+def test_cost_of_one_run_says_how_the_last_reply_ended(stepsnb, write):
+    write("w.yml", SCRIPT.replace("finish_reason: length", "finish_reason: content_filter"))
+    run = value_of(stepsnb("run", write("note.yml", WRITER).name, "--json"))["run_id"]
+
+    assert stepsnb("cost", run).stdout.splitlines()[1].split()[-1] == "content_filter"
+
+
+def test_cost_of_an_unknown_run_is_refused(stepsnb, run_id):
+    result = stepsnb("cost", run_id[:4])
+
+    assert result.returncode == 2
+    assert result.stderr == f"unknown run `{run_id[:4]}` (did you mean `{run_id}`?)\n"
+
+
 def test_cost_as_json_keeps_the_token_classes_apart(stepsnb, run_id):
     (row,) = value_of(stepsnb("cost", run_id, "--json"))
 
