@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepsnb.config import GetStep, TaskStep
-from stepsnb.plan import check_artifacts
+from stepsnb.config import GetStep, TaskStep, check_artifacts
 
 
 def task(*, takes=(), makes=()):
