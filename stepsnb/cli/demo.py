@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepsnb.errors import InputError
-
+from ..errors import InputError
 from .demo_files import NOTEBOOK, copy_notebooks
 from .options import add_json
 from .output import print_json, say
@@ -74,7 +73,7 @@ def _fetch(name: str) -> None:
     """Fetch the weights here, where progress can be seen, and not inside the first cell."""
     import asyncio
 
-    from stepsnb.llm.local import fetch_weights, local_model
+    from ..llm.local import fetch_weights, local_model
 
     asyncio.run(fetch_weights(local_model(name), lambda line: say(line, file=sys.stderr)))
 

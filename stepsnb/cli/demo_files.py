@@ -4,7 +4,7 @@ import filecmp
 import shutil
 from pathlib import Path
 
-from stepsnb.errors import InputError
+from ..errors import InputError
 
 NOTEBOOK = "01_first_pipeline.ipynb"
 _SHIPPED = ("*.ipynb", "data/**/*", "scripted/**/*")

@@ -12,7 +12,7 @@ from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-from stepsnb.errors import StepsError
+from ..errors import StepsError
 
 _SHOWN = ("report", "cost")
 

@@ -4,10 +4,9 @@ import contextlib
 from decimal import Decimal
 from typing import TextIO
 
-from stepsnb import events
-from stepsnb.usage import Usage
-from stepsnb.view.visible import one_line
-
+from .. import events
+from ..usage import Usage
+from ..view.visible import one_line
 from .output import say, share
 
 _LINE = 160

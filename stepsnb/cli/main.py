@@ -5,10 +5,9 @@ import os
 import sys
 from collections.abc import Sequence
 
-from stepsnb import __version__
-from stepsnb.errors import Aborted, StepsError
-from stepsnb.outcome import EXIT_CODES, Outcome
-
+from .. import __version__
+from ..errors import Aborted, StepsError
+from ..outcome import EXIT_CODES, Outcome
 from . import copy, cost, demo, run, runs, test, transcript, validate
 from .output import print_json, say
 

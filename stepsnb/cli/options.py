@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepsnb.errors import InputError
+from ..errors import InputError
 
 if TYPE_CHECKING:
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -48,7 +48,7 @@ def variables(args: argparse.Namespace) -> dict[str, object]:
     """
     values: dict[str, object] = {}
     if args.vars_file is not None:
-        from stepsnb.config import load_mapping
+        from ..config import load_mapping
 
         values.update(load_mapping(args.vars_file))
     values.update(_pairs("--var", args.var, "NAME=VALUE"))

@@ -8,7 +8,7 @@ from typing import TextIO
 
 def say(text: str = "", *, file: TextIO | None = None) -> None:
     """Print foreign text as lines a terminal cannot be steered with."""
-    from stepsnb.view.visible import visible
+    from ..view.visible import visible
 
     print(visible(text), file=file or sys.stdout, flush=True)
 
@@ -20,7 +20,7 @@ def print_json(value: object) -> None:
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()) -> None:
     """Print aligned columns; those named in `right` are flush right."""
-    from stepsnb.view.visible import visible
+    from ..view.visible import visible
 
     cells = [[" ".join(visible(cell).split()) for cell in row] for row in rows]
     widths = [max(len(line[i]) for line in [list(header), *cells]) for i in range(len(header))]

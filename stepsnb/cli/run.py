@@ -4,8 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepsnb.outcome import EXIT_CODES
-
+from ..outcome import EXIT_CODES
 from .options import add_answers, add_json, add_store, add_vars, variables
 from .output import print_json
 

@@ -7,8 +7,7 @@ import sys
 import threading
 from typing import TextIO
 
-from stepsnb.people import Answer, PendingQuestion
-
+from ..people import Answer, PendingQuestion
 from .output import say
 
 _POLL_S = 0.1

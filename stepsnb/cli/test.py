@@ -6,15 +6,13 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepsnb.errors import Aborted
-from stepsnb.outcome import EXIT_CODES, Outcome, worst
-
+from ..errors import Aborted
+from ..outcome import EXIT_CODES, Outcome, worst
 from .options import add_answers, add_json, add_vars, variables
 from .output import print_json, say
 
 if TYPE_CHECKING:
-    from stepsnb.api import LoadedPipeline
-
+    from ..api import LoadedPipeline
     from .options import Verbs
 
 

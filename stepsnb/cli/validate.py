@@ -5,8 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepsnb.errors import ConfigError
-
+from ..errors import ConfigError
 from .options import add_json, add_vars, variables
 from .output import print_json, say
 

@@ -4,8 +4,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from stepsnb.outcome import Outcome
-
+from ..outcome import Outcome
 from .live import LiveText, cost_line
 from .options import answers
 from .output import say
@@ -13,7 +12,7 @@ from .stopping import stop_on_signals
 from .terminal_asker import terminal_asker
 
 if TYPE_CHECKING:
-    from stepsnb.api import LoadedPipeline, Run
+    from ..api import LoadedPipeline, Run
 
 
 class Watched(NamedTuple):

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from stepsnb.errors import InputError
-from stepsnb.suggest import unknown_name
+from ...errors import InputError
+from ...suggest import unknown_name
 
 
 class LocalModel(msgspec.Struct, frozen=True, kw_only=True):

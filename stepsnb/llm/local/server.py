@@ -17,9 +17,8 @@ from typing import IO
 
 import msgspec
 
-from stepsnb.errors import ProviderError
-from stepsnb.settings import KILL_GRACE_S, LOCAL_READY_S
-
+from ...errors import ProviderError
+from ...settings import KILL_GRACE_S, LOCAL_READY_S
 from .catalog import LocalModel, local_model
 from .weights import Note, fetch_weights
 

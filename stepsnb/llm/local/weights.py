@@ -19,10 +19,9 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from stepsnb.errors import InputError, ProviderError
-from stepsnb.processes import Completed, run_process
-from stepsnb.settings import WEIGHTS_NOTE_S
-
+from ...errors import InputError, ProviderError
+from ...processes import Completed, run_process
+from ...settings import WEIGHTS_NOTE_S
 from .catalog import LocalModel
 
 _COPY_BYTES = 1024 * 1024
