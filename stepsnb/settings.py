@@ -66,6 +66,9 @@ KILL_GRACE_S: Final = 2.0
 STOP_PROMPT_S: Final = 3.0
 """The prompt is back this soon after Stop."""
 
+INTERRUPT_POLL_S: Final = 0.1
+"""An awaited run lets the kernel's interrupt in this often."""
+
 MAX_NUDGES: Final = 5
 """How often unmet obligations are put to the model again."""
 
@@ -95,6 +98,9 @@ HANDSHAKE_MAX_S: Final = 2.0
 
 TOOL_RESULT_RECORD_BYTES: Final = 32_000
 """`tool_calls.result` keeps what the model saw, at most this much."""
+
+SECRET_CHARACTERS: Final = 8
+"""Shorter values are settings such as `fast` or stand-ins for a key; replacing them would garble every text."""
 
 MODEL_NAME_CHARACTERS: Final = 200
 """The longest name of a model."""

@@ -16,9 +16,9 @@ from ..errors import InputError
 from ..events import Emit
 from ..llm import PROVIDERS
 from ..people import Asker
+from ..settings import SECRET_CHARACTERS
 
 DEFAULT_STORE = ".steps"
-_SECRET_LENGTH = 8
 
 PathLike = str | os.PathLike[str]
 Answers = Mapping[str, str] | Sequence[str]
@@ -46,8 +46,16 @@ class RunOptions(TypedDict, total=False):
 
 
 def store_root(store: PathLike | None) -> Path:
-    """Return the folder runs are kept in."""
-    return Path(store if store is not None else DEFAULT_STORE).absolute()
+    """Return the folder runs are kept in. Raises: InputError when the current folder is gone."""
+    return current_folder() / Path(store if store is not None else DEFAULT_STORE)
+
+
+def current_folder() -> Path:
+    """Return the folder relative paths start from. Raises: InputError when it is gone."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError as exc:
+        raise InputError("the current folder is gone; change to one that exists (in a notebook `%cd`)") from exc
 
 
 class RunPlace:
@@ -110,11 +118,10 @@ class _ProgramFunctions(Mapping[str, Callable[..., Any]]):
 def secrets_of(pipeline: Pipeline, steps: Iterable[Step]) -> list[str]:
     """Values that must not enter an event: the keys of the agents' models, and what `steps` are given under `env:`.
 
-    Values of less than 8 characters are left alone: they are settings such as `fast`, or stand-ins for a key such as
-    `none`, and replacing them would garble every text.
+    Values of less than `SECRET_CHARACTERS` are left alone.
     """
     named = [agent.source.api_key_env for agent in pipeline.agents]
     named += [provider.key_env for provider in PROVIDERS.values()]
     found = [os.environ.get(name, "").strip() for name in named if name]
     found += [value for step in steps if isinstance(step, TaskStep) for value in step.env.values()]
-    return [value for value in dict.fromkeys(found) if len(value) >= _SECRET_LENGTH]
+    return [value for value in dict.fromkeys(found) if len(value) >= SECRET_CHARACTERS]

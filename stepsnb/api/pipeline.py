@@ -14,7 +14,7 @@ from ..run import JobRun, Recorder, RunResult, RunSetup, new_run_id
 from ..run.context import RunContext
 from ..store import open_spool
 from ..workspace import ArtifactTree, RunWorkspace, gather_files
-from .options import Functions, RunOptions, RunPlace, files_of, functions_of, secrets_of
+from .options import Functions, RunOptions, RunPlace, current_folder, files_of, functions_of, secrets_of
 from .run import OpenRun, Run, RunHandle
 
 _YAML_SUFFIXES = (".yml", ".yaml")
@@ -41,10 +41,11 @@ def load(
     is_path = isinstance(path_or_text, os.PathLike) or (
         "\n" not in path_or_text and path_or_text.strip().endswith(_YAML_SUFFIXES)
     )
+    folder = current_folder()
     if is_path:
         pipeline = load_file(Path(path_or_text), variables=vars)
     else:
-        pipeline = load_text(str(path_or_text), file=name, base_dir=Path.cwd(), variables=vars)
+        pipeline = load_text(str(path_or_text), file=name, base_dir=folder, variables=vars)
     return LoadedPipeline(pipeline, vars or {}, functions)
 
 
@@ -127,7 +128,7 @@ class LoadedPipeline:
         workspace = RunWorkspace(place.root, run_id)
         artifacts: list[ArtifactTree] = [] if after is None else list(after.artifacts)
         if files := files_of(options):
-            artifacts.append(gather_files(files, base_dir=Path.cwd(), workspace=workspace))
+            artifacts.append(gather_files(files, base_dir=current_folder(), workspace=workspace))
         recorder = Recorder(
             run_id,
             sink=open_spool(place.root) if place.is_kept else None,

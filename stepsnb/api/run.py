@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..events import Artifact, Event
 from ..outcome import Outcome
 from ..run import JobRun, RunResult, StepResult, total_cost_usd, total_usage
-from ..settings import STOP_PROMPT_S
+from ..settings import INTERRUPT_POLL_S, STOP_PROMPT_S
 from ..usage import Usage
 from ..workspace import ArtifactTree
 from .options import RunPlace, secrets_of
@@ -187,14 +187,17 @@ class RunHandle:
         return self._wait().__await__()
 
     async def _wait(self) -> Run:
+        ended = asyncio.ensure_future(self._task)
         try:
-            return Run(await self._task, self._place)
+            # A kernel's interrupt cancels the cell's task without waking the loop it waits on, so that one keeps awake.
+            while not ended.done():
+                await asyncio.wait([ended], timeout=INTERRUPT_POLL_S)
+            return Run(ended.result(), self._place)
         except asyncio.CancelledError:
             self.cancel()
-            settled = asyncio.ensure_future(self._task)
             # Whatever the run came to, this waiter is told of its own cancellation.
-            settled.add_done_callback(lambda waited: waited.cancelled() or waited.exception())
-            await asyncio.wait([settled], timeout=STOP_PROMPT_S)
+            ended.add_done_callback(lambda waited: waited.cancelled() or waited.exception())
+            await asyncio.wait([ended], timeout=STOP_PROMPT_S)
             raise
 
 

@@ -22,7 +22,7 @@ def unmet_of_step(
     code: int | None = None,
     calls: Sequence[tuple[str, Mapping[str, object]]] = (),
 ) -> list[str]:
-    """Return one sentence for each part of a step's assert that does not hold."""
+    """Return one sentence for each part of a step's assert that does not hold; `code` is a task's exit code."""
     unmet = []
     if asserted.code is not None and code != asserted.code:
         unmet.append(f"assert.code: wanted exit code {asserted.code}, got {code}")
@@ -30,7 +30,8 @@ def unmet_of_step(
         unmet.append(f"assert.stdout: wanted `{asserted.stdout}` in the output, which was {_excerpt(text)}")
     missing = [path for path in asserted.files if not has_file(path)]
     owed = missing_calls(owed_calls(asserted), calls)
-    hint = "" if asserted.nudge else "; set `nudge: true` beside it to have the model told what it owes"
+    is_task = code is not None
+    hint = "" if is_task or asserted.nudge else "; set `nudge: true` beside it to have the model told what it owes"
     if missing:
         unmet.append(f"assert.files: missing or empty: {', '.join(missing)}{hint}")
     if owed:

@@ -80,7 +80,7 @@ class JobRun:
             run_id=self.run_id,
             job=self._plan.job.name,
             outcome=self._finished,
-            error=self._error,
+            error=None if self._error is None else self._context.recorder.redact(self._error),
             steps=tuple(self._steps),
             artifacts={name: tree.path for name, tree in self._context.artifacts.items()},
             events=tuple(self._context.recorder.events),

@@ -4,9 +4,19 @@ import time
 from collections.abc import Awaitable, Iterable, Sequence
 from typing import Protocol
 
-from ..events import LIVE_ONLY, Emit, Event, Request, StepFinished, TextChunk, TextDelta, TurnFinished
-from ..settings import TEXT_CHUNK_BYTES, TEXT_CHUNK_S
-from .redaction import Redaction
+from ..events import (
+    LIVE_ONLY,
+    Emit,
+    Event,
+    Request,
+    StepFinished,
+    TextChunk,
+    TextDelta,
+    ThinkingDelta,
+    TurnFinished,
+)
+from ..settings import SECRET_CHARACTERS, TEXT_CHUNK_BYTES, TEXT_CHUNK_S
+from .redaction import REDACTED, Redaction
 
 
 class Sink(Protocol):
@@ -38,6 +48,7 @@ class Recorder:
         self._redaction = Redaction(self._secrets)
         self._seq = 0
         self._pending: dict[str, _PendingText] = {}
+        self._held: dict[tuple[str, int, type[TextDelta | ThinkingDelta]], str] = {}
         self.events: list[Event] = []
         """Everything but deltas, in order: a run's record is in memory as long as somebody holds the run."""
 
@@ -49,7 +60,12 @@ class Recorder:
     def emit(self, event: Event) -> None:
         """Record one event; raises StoreError when the store cannot take it."""
         is_live_only = isinstance(event, LIVE_ONLY)
+        if isinstance(event, LIVE_ONLY) and self._redaction:
+            event.delta = self._shown_part(event)
+            if not event.delta:
+                return
         if not is_live_only:
+            self._release(event.step_id)
             self._settle_pending(event)
         event, payload = self._stamp(event)
         if not is_live_only:
@@ -59,6 +75,28 @@ class Recorder:
         self._show(event)
         if isinstance(event, TextDelta):
             self._collect(event)
+
+    def redact(self, text: str) -> str:
+        """Replace the run's secrets in a text that leaves it some other way than as an event."""
+        return self._redaction.hide(text)
+
+    def _shown_part(self, event: TextDelta | ThinkingDelta) -> str:
+        """Return what may be shown of streamed text; an end that may turn out to be a secret waits for what follows."""
+        key = (event.step_id, event.turn, type(event))
+        shown, held = self._redaction.split(self._held.pop(key, "") + event.delta)
+        if held:
+            self._held[key] = held
+        return shown
+
+    def _release(self, step_id: str) -> None:
+        """Show what was held back of a step whose stream has ended; most of a secret is as secret as all of it."""
+        for key in [key for key in self._held if key[0] == step_id]:
+            held, (_, turn, kind) = self._held.pop(key), key
+            text = REDACTED if len(held) >= SECRET_CHARACTERS else held
+            delta = kind(step_id=step_id, turn=turn, delta=text)
+            self._show(self._stamp(delta)[0])
+            if isinstance(delta, TextDelta):
+                self._collect(delta)
 
     def show(self, event: Event) -> None:
         """Show an event that cannot be stored any more."""

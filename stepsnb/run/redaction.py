@@ -8,8 +8,18 @@ from ..events import Event, TextDelta, encode_event
 
 REDACTED = "[redacted]"
 
-_OURS = frozenset({"kind", "run_id", "step_id", "parent_id", "step_kind", "phase", "role", "outcome", "call_id"})
-"""Fields whose values are stepsnb's own words; a secret that happens to be one of them does not hide there."""
+_STRUCTURE = frozenset(
+    {
+        *("kind", "run_id", "step_id", "parent_id", "call_id", "question_id", "forked_from"),
+        *("step_kind", "phase", "role", "outcome", "source", "price_source", "finish_reason"),
+        *("pipeline", "job", "name", "agent", "model", "tool", "tools", "path", "digest", "files"),
+    }
+)
+"""Fields that hold stepsnb's own words, and the names and paths by which a run's things are found again.
+
+A secret that happens to be one of them does not hide there: `env: {OUT: summaries}` beside an output `summaries` would
+otherwise take the artifact's name away. A file named after a secret lies on the disk under that name anyway.
+"""
 
 
 class Redaction:
@@ -31,14 +41,24 @@ class Redaction:
             event = _with_texts(event, lambda text: text.encode("utf-8", "backslashreplace").decode())
             payload = encode_event(event)
         if any(secret in payload for secret in self._encoded):
-            event = _with_texts(event, self._hide, skip=_OURS)
+            event = _with_texts(event, self.hide, skip=_STRUCTURE)
             payload = encode_event(event)
         return event, payload
 
-    def _hide(self, text: str) -> str:
+    def hide(self, text: str) -> str:
+        """Replace every secret in a text."""
         for secret in self._secrets:
             text = text.replace(secret, REDACTED)
         return text
+
+    def split(self, text: str) -> tuple[str, str]:
+        """Divide streamed text, whole secrets hidden, into what may be shown and an end that may become a secret."""
+        text = self.hide(text)
+        longest = max((len(secret) for secret in self._secrets), default=1)
+        for length in range(min(longest - 1, len(text)), 0, -1):
+            if any(secret.startswith(text[-length:]) for secret in self._secrets):
+                return text[:-length], text[-length:]
+        return text, ""
 
 
 def _with_texts(event: Event, change: Callable[[str], str], *, skip: Set[str] = frozenset()) -> Event:

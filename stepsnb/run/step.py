@@ -47,7 +47,8 @@ async def run_step(step: Step, run: RunContext, *, step_id: str, index: int) -> 
                 wrapped_up=end.wrapped_up,
             )
         )
-        return StepResult(step_id, step.name, step.kind, end.outcome, end.reason, end.text)
+        reason, text = (None if value is None else run.recorder.redact(value) for value in (end.reason, end.text))
+        return StepResult(step_id, step.name, step.kind, end.outcome, reason, text)
 
     try:
         emit(_started(step, index, run))

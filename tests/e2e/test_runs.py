@@ -216,3 +216,49 @@ def test_to_json_has_the_keys_scripts_rely_on(store):
         "cost_usd",
         "error",
     }
+
+
+def test_secret_of_a_failed_task_is_in_no_message_or_result(store):
+    text = """
+jobs:
+- name: j
+  plan:
+  - task: deny
+    env: {TOKEN: sk-very-secret}
+    run: echo "denied for $TOKEN"; echo "denied for $TOKEN" >&2; exit 1
+"""
+    run = stepsnb.load(text).run(store=store)
+    assert run.error == "step `deny` failed: the command ended with exit code 1: denied for [redacted]"
+    assert run.text == "denied for [redacted]\n"
+    assert "sk-very-secret" not in str(run.to_json()) + run._repr_html_()
+
+
+def test_value_under_env_that_is_an_artifacts_name_takes_no_name_away(store, tmp_path):
+    text = """
+jobs:
+- name: j
+  plan:
+  - task: summaries
+    outputs: [summaries]
+    env: {OUT: summaries, DIR: artifacts}
+    run: echo hi > $OUT/a.txt
+"""
+    run = stepsnb.load(text).run(store=store)
+    assert run.files["summaries/a.txt"].read_text() == "hi\n"
+    assert stepsnb.copy(run.run_id, "summaries", tmp_path / "mine", store=store)
+
+
+def test_folder_that_is_gone_is_said_in_a_sentence(tmp_path, monkeypatch):
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    for call in (lambda: stepsnb.load(TASKS), stepsnb.runs):
+        with pytest.raises(InputError) as caught:
+            call()
+        assert str(caught.value) == "the current folder is gone; change to one that exists (in a notebook `%cd`)"
+
+
+def test_task_without_its_file_is_not_told_about_a_model(store):
+    text = TASKS.replace("run: echo one > out/a.txt", "run: 'true'\n    assert: {files: [out/a.txt]}")
+    assert stepsnb.load(text).run(store=store).error == "step `make` failed: assert.files: missing or empty: out/a.txt"

@@ -81,6 +81,22 @@ def test_a_kept_run_is_displayed_in_a_later_cell(kernel: Kernel) -> None:
     assert "Tides rise" in later.displays[0]["text/html"]
 
 
+@pytest.mark.parametrize(
+    "code", ["await stepsnb.load({!r}).start()", "stepsnb.load({!r}).run()"], ids=["awaited", "blocking"]
+)
+def test_an_interrupt_stops_a_run_that_python_code_waits_for(kernel: Kernel, tmp_path: Path, code: str) -> None:
+    request = kernel.start("import stepsnb\n" + code.format(pipelines.AGENT_SLEEPS))
+    pid = int(wait_for_file(tmp_path / "pid"))
+
+    began = time.monotonic()
+    kernel.manager.interrupt_kernel()
+    executed = kernel.finish(request)
+
+    assert time.monotonic() - began < 3
+    assert executed.error is not None
+    assert not is_alive(pid)
+
+
 @pytest.mark.parametrize("form", [AWAITED, TWIN], ids=["awaited", "twin"])
 def test_an_interrupt_stops_the_run_and_gives_the_prompt_back(kernel: Kernel, tmp_path: Path, form: str) -> None:
     request = kernel.start(form.format(pipelines.AGENT_SLEEPS))

@@ -85,6 +85,14 @@ def test_answers_of_both_kinds_are_refused(cells: Cells) -> None:
         cells.cell("--answer B --answer port=A", pipelines.ASK)
 
 
+@pytest.mark.parametrize(
+    ("name", "why"), [("get_ipython", "is IPython's own; choose another name"), ("class", "is not a Python name")]
+)
+def test_a_result_is_not_kept_where_it_would_do_harm(cells: Cells, name: str, why: str) -> None:
+    with pytest.raises(InputError, match=f"`{name}` {why}"):
+        cells.cell(f"--as {name}", pipelines.HELLO)
+
+
 def test_an_answer_in_advance_is_given(cells: Cells) -> None:
     assert cells.cell("--answer PORT=A", pipelines.ASK).text == "The port is set."
 

@@ -121,3 +121,25 @@ def test_event_that_cannot_be_stored_can_still_be_shown():
     spool, seen = Spool(), []
     Recorder("R", sink=spool, watchers=[seen.append]).show(MessageAdded(text="the end"))
     assert ([event.text for event in seen], spool.payloads) == (["the end"], [])
+
+
+@pytest.mark.parametrize("cut", range(1, len("sk-abc123456")))
+def test_secret_split_over_two_deltas_is_neither_shown_nor_stored(cut):
+    secret, spool, seen = "sk-abc123456", Spool(), []
+    emit = Recorder("R", sink=spool, watchers=[seen.append], secrets=[secret]).step("s1")
+    for delta in (f"key {secret[:cut]}", f"{secret[cut:]} end"):
+        emit(TextDelta(delta=delta, turn=1))
+    emit(StepFinished())
+    assert "".join(e.delta for e in seen if e.kind == "text_delta") == "key [redacted] end"
+    assert "".join(e.text for e in spool.events if e.kind == "text_chunk") == "key [redacted] end"
+
+
+def test_most_of_a_secret_at_the_end_of_a_stream_is_hidden_and_a_little_of_it_shown():
+    seen = []
+    emit = Recorder("R", sink=None, watchers=[seen.append], secrets=["sk-abc123456"]).step("s1")
+    emit(TextDelta(delta="a sk-abc1234", turn=1))
+    emit(StepFinished())
+    emit(TextDelta(delta="a sk", turn=2))
+    emit(StepFinished())
+    shown = [(e.turn, e.delta) for e in seen if e.kind == "text_delta"]
+    assert shown == [(1, "a "), (1, "[redacted]"), (2, "a "), (2, "sk")]

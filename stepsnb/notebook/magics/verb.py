@@ -1,6 +1,7 @@
 """What a magic is to the rest of the package, and the options that several of them share."""
 
 import argparse
+import keyword
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -20,6 +21,10 @@ class Verb:
     name: str
     arguments: Arguments
     call: Callable[[Loaded, argparse.Namespace, str | None], object]
+
+
+_TAKEN = frozenset({"In", "Out", "exit", "get_ipython", "quit"})
+"""What a kernel works with; magics stop working once one of them is something else."""
 
 
 def add_keep_option(arguments: Arguments) -> None:
@@ -91,6 +96,8 @@ def _answers(given: list[str]) -> dict[str, str] | list[str]:
 
 
 def _name(text: str) -> str:
-    if not text.isidentifier():
+    if not text.isidentifier() or keyword.iskeyword(text):
         raise argparse.ArgumentTypeError(f"`{text}` is not a Python name")
+    if text in _TAKEN:
+        raise argparse.ArgumentTypeError(f"`{text}` is IPython's own; choose another name")
     return text
