@@ -8,6 +8,7 @@ import pytest
 from stepsnb.errors import StoreError
 from stepsnb.store import Store, open_spool, run_events, runs_df
 from stepsnb.store.folder import DATABASE
+from stepsnb.store.schema import list_migrations
 from tests.support.recorded import conversation, record
 
 
@@ -122,12 +123,13 @@ def test_a_damaged_database_says_how_to_rebuild_it(root: Path, store: Store, sta
 
 def test_a_newer_database_is_refused_with_what_to_do(root: Path, store: Store) -> None:
     record(root, "r1", conversation())
+    known = list_migrations()[-1].number
     with store.session() as db:
-        db.execute("UPDATE meta SET value = '7' WHERE key = 'schema_version'")
+        db.execute("UPDATE meta SET value = '77' WHERE key = 'schema_version'")
 
     with pytest.raises(
         StoreError,
-        match=r"^store\.duckdb has schema 7, this stepsnb knows up to 1; upgrade stepsnb, "
+        match=rf"^store\.duckdb has schema 77, this stepsnb knows up to {known}; upgrade stepsnb, "
         r"or name another store with `--store`$",
     ):
         runs_df(store)

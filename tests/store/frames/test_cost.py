@@ -51,13 +51,21 @@ def test_a_sum_of_unknown_prices_only_is_nan(root: Path, store: Store) -> None:
     assert (pd.isna(row["cost_usd"]), row["incomplete"], row["requests"]) == (True, True, 1)
 
 
-def test_a_refused_request_costs_nothing(root: Path, store: Store) -> None:
-    refused = priced(
-        status=401, error="key refused", cost_usd=None, input_tokens=0, cached_input_tokens=0, output_tokens=0
-    )
+@pytest.mark.parametrize("status", [401, None])
+def test_a_request_that_was_refused_or_reached_nobody_costs_nothing(
+    root: Path, store: Store, status: int | None
+) -> None:
+    nothing = {"cost_usd": None, "input_tokens": 0, "cached_input_tokens": 0, "output_tokens": 0}
+    refused = priced(status=status, error="connection refused", **nothing)
     record(root, "r1", [refused])
 
     assert cost_df(store)[["cost_usd", "incomplete"]].values.tolist() == [[0.0, False]]
+
+
+def test_tokens_without_a_response_may_have_been_billed(root: Path, store: Store) -> None:
+    record(root, "r1", [priced(status=None, error="connection lost", cost_usd=None)])
+
+    assert cost_df(store)["incomplete"].tolist() == [True]
 
 
 def test_a_reply_that_broke_off_may_have_been_billed(root: Path, store: Store) -> None:

@@ -6,9 +6,11 @@ import pandas as pd
 import pytest
 
 from stepsnb.errors import InputError
+from stepsnb.events import Request, RunFinished, StepFinished, Tool, TurnFinished
 from stepsnb.store import (
     Store,
     cost_df,
+    open_spool,
     questions_df,
     requests_df,
     runs_df,
@@ -57,6 +59,23 @@ def test_dtypes_are_the_same_whatever_is_missing(
     root: Path, store: Store, table: str, columns: Columns, read: Callable[[Store], pd.DataFrame]
 ) -> None:
     record(root, "r1", [*conversation(outcome=None), question("asked")])
+
+    frame = read(store)
+
+    assert len(frame) > 0
+    assert dict(frame.dtypes) == dtypes(columns)
+
+
+@pytest.mark.parametrize(("table", "columns", "read"), TABLES, ids=[table for table, *_ in TABLES])
+def test_flags_and_counts_have_a_value_even_where_only_half_of_a_story_was_recorded(
+    root: Path, store: Store, table: str, columns: Columns, read: Callable[[Store], pd.DataFrame]
+) -> None:
+    step = {"step_id": "s1"}
+    halves = [RunFinished(), StepFinished(**step), Request(**step, error="refused"), TurnFinished(**step)]
+    record(root, "r1", [*halves, Tool(**step, phase="end"), Tool(**step, call_id="c2"), question("expired")])
+    open_spool(root).append(b'{"kind":"request","run_id":"r2","status":"x","turn":"y","input_tokens":null}')
+    open_spool(root).append(b'{"kind":"tool","run_id":"r2","phase":"end","repaired":"x","promoted":null}')
+    open_spool(root).append(b'{"kind":"question","run_id":"r2","options_required":[]}')
 
     frame = read(store)
 
