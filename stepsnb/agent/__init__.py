@@ -3,6 +3,7 @@
 from .loop import AgentDeps, AgentResult, StopReason, run_agent
 from .obligations import Obligations, OwedCall, missing_calls
 from .system import build_system_text
+from .toolcalls import ToolRunner
 
 __all__ = [
     "AgentDeps",
@@ -10,6 +11,7 @@ __all__ = [
     "Obligations",
     "OwedCall",
     "StopReason",
+    "ToolRunner",
     "build_system_text",
     "missing_calls",
     "run_agent",

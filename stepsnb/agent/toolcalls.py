@@ -11,7 +11,6 @@ from ..settings import TOOL_RESULT_RECORD_BYTES
 from ..suggest import unknown_name
 from ..tools import Called, Tool, ToolContext, ToolResult, call_tool
 
-ContextFor = Callable[[ToolCall], ToolContext]
 Settle = Callable[[], Awaitable[None]]
 Ran = tuple[ToolCall, Called, Message]
 
@@ -19,9 +18,9 @@ Ran = tuple[ToolCall, Called, Message]
 class ToolRunner:
     """Runs calls against the tools an agent was granted and reports each to the event stream."""
 
-    def __init__(self, tools: Sequence[Tool], *, context_for: ContextFor, emit: Emit, settle: Settle) -> None:
+    def __init__(self, tools: Sequence[Tool], *, context: ToolContext, emit: Emit, settle: Settle) -> None:
         self.tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
-        self._context_for = context_for
+        self._context = context
         self._emit = emit
         self._settle = settle
 
@@ -78,7 +77,7 @@ class ToolRunner:
             return Called(result=refusal, ok=False, arguments={})
         if not tool.is_read_only:
             await self._settle()
-        return await call_tool(tool, call, self._context_for(call))
+        return await call_tool(tool, call, self._context)
 
     def _event(self, phase: Literal["start", "end"], call: ToolCall, turn: int) -> ToolEvent:
         return ToolEvent(

@@ -1,5 +1,6 @@
 """Executes a plan: steps, artifacts, outcomes, asserts; one event stream of what happened."""
 
+from .context import RunContext
 from .ids import new_run_id
 from .job import JobRun, RunSetup
 from .recorder import Recorder, Sink
@@ -8,6 +9,7 @@ from .results import RunResult, StepResult, total_cost_usd, total_usage
 __all__ = [
     "JobRun",
     "Recorder",
+    "RunContext",
     "RunResult",
     "RunSetup",
     "Sink",

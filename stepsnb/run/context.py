@@ -46,7 +46,6 @@ class StepContext:
     """One step on its way: its emitter, its directory, and the clock that ends it."""
 
     run: RunContext
-    step_id: str
     emit: Emit
     directory: StepDir
     clock: asyncio.Timeout

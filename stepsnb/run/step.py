@@ -93,9 +93,7 @@ async def _run_in_directory(step: Step, step_id: str, run: RunContext) -> StepEn
     clock = asyncio.timeout(timeout_s)
     try:
         async with clock:
-            end = await _run_kind(
-                step, StepContext(run=run, step_id=step_id, emit=emit, directory=directory, clock=clock)
-            )
+            end = await _run_kind(step, StepContext(run=run, emit=emit, directory=directory, clock=clock))
     except TimeoutError:
         if not clock.expired():
             raise

@@ -1,11 +1,10 @@
 """What a tool is, what it is given, and what it gives back."""
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..events import Emit, Event
 from ..workspace import Root
 
 if TYPE_CHECKING:
@@ -78,25 +77,12 @@ Ask = Callable[[AskRequest], Awaitable[AskReply]]
 """Puts a question to people. Raises `errors.Aborted` when nobody answered and there is no default."""
 
 
-def _ignore(event: Event) -> None:
-    pass
-
-
 @dataclass(slots=True)
 class ToolContext:
-    """Where a call runs: the folder its paths are confined to, who asks, and what it may reach.
-
-    `deadline` is the step's, in the loop's time. `env` is added to the environment of shell commands.
-    """
+    """Where a call runs: the folder its paths are confined to, and who asks; nobody can be asked without `ask`."""
 
     root: Root
-    step_id: str = ""
-    agent: str = ""
-    call_id: str = ""
     ask: Ask | None = None
-    emit: Emit = _ignore
-    deadline: float | None = None
-    env: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

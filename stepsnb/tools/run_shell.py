@@ -24,9 +24,7 @@ async def run_shell(args: RunShellArguments, ctx: ToolContext, *, timeout_s: flo
 
     It keeps its own clock, so that what the command printed until then is not lost.
     """
-    done = await run_command(
-        args.command, cwd=ctx.root.path, env=ctx.env, timeout_s=timeout_s, max_output_bytes=SPILL_CEILING_BYTES
-    )
+    done = await run_command(args.command, cwd=ctx.root.path, timeout_s=timeout_s, max_output_bytes=SPILL_CEILING_BYTES)
     stdout, stderr = _text(done.stdout, done.stdout_bytes), _text(done.stderr, done.stderr_bytes)
     data: dict[str, Any] = {"exit_code": done.exit_code, "stdout": stdout, "stderr": stderr}
     if done.timed_out:

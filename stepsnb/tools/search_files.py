@@ -23,7 +23,9 @@ class SearchFilesArguments(Arguments):
     output_mode: Literal["files_with_matches", "content", "count"] = Field(
         "files_with_matches", description="Paths only, matching lines with their numbers, or matching lines per file."
     )
-    head_limit: int = Field(SEARCH_HEAD_LIMIT, ge=1, description="How many results to return, 200 at most.")
+    head_limit: int = Field(
+        SEARCH_HEAD_LIMIT, ge=1, description=f"How many results to return, {SEARCH_HEAD_LIMIT_MAX} at most."
+    )
 
 
 async def search_files(args: SearchFilesArguments, ctx: ToolContext) -> ToolResult:

@@ -5,8 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from stepsnb.agent import AgentDeps, Obligations, StopReason, loop, run_agent
-from stepsnb.agent.toolcalls import ToolRunner
+from stepsnb.agent import AgentDeps, Obligations, StopReason, ToolRunner, loop, run_agent
 from stepsnb.errors import Aborted, InputError, ProviderError
 from stepsnb.llm import Reply, RequestFailed
 from stepsnb.messages import ToolCall, system
@@ -57,7 +56,7 @@ def agent(tmp_path):
             self.chat = Conversation(*entries)
             runner = ToolRunner(
                 tools,
-                context_for=lambda call: ToolContext(root=Root(tmp_path)),
+                context=ToolContext(root=Root(tmp_path)),
                 emit=self.events.append,
                 settle=settled,
             )

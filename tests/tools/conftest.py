@@ -21,7 +21,7 @@ def work(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def ctx(work: Path) -> ToolContext:
-    return ToolContext(root=Root(work), step_id="1-write", agent="writer", call_id="call_1")
+    return ToolContext(root=Root(work))
 
 
 @pytest.fixture

@@ -2,12 +2,11 @@
 
 from collections.abc import Awaitable, Callable
 
-from ...agent import AgentDeps, AgentResult, Obligations, StopReason, build_system_text, run_agent
-from ...agent.toolcalls import ToolRunner
+from ...agent import AgentDeps, AgentResult, Obligations, StopReason, ToolRunner, build_system_text, run_agent
 from ...config import Agent, AgentStep
 from ...events import MessageAdded, Note
 from ...llm import ModelClient, Target, resolve_target
-from ...messages import ToolCall, system
+from ...messages import system
 from ...outcome import Outcome
 from ...settings import MAX_QUESTIONS, MAX_TURNS, STEP_TIMEOUT_S
 from ...tools import AskReply, AskRequest, Tool, ToolContext, build_tools
@@ -82,19 +81,8 @@ async def run_agent_step(step: AgentStep, ctx: StepContext) -> StepEnd:
 
 def _runner(step: AgentStep, agent: Agent, tools: tuple[Tool, ...], ctx: StepContext) -> ToolRunner:
     ask = _asker(_first_set(step.max_questions, agent.max_questions, default=MAX_QUESTIONS), agent.name, ctx)
-
-    def context_for(call: ToolCall) -> ToolContext:
-        return ToolContext(
-            root=ctx.directory.root,
-            step_id=ctx.step_id,
-            agent=agent.name,
-            call_id=call.id,
-            ask=ask,
-            emit=ctx.emit,
-            deadline=ctx.clock.when(),
-        )
-
-    return ToolRunner(tools, context_for=context_for, emit=ctx.emit, settle=ctx.run.recorder.settle)
+    context = ToolContext(root=ctx.directory.root, ask=ask)
+    return ToolRunner(tools, context=context, emit=ctx.emit, settle=ctx.run.recorder.settle)
 
 
 def _asker(max_questions: int, agent: str, ctx: StepContext) -> Callable[[AskRequest], Awaitable[AskReply]]:
