@@ -23,7 +23,6 @@ class Source(Concept):
         default=None, description="Base URL of an OpenAI-compatible server, such as `…/v1`."
     )
     api_key_env: KeyVariable | None = Field(default=None, description="Environment variable that holds the key.")
-    client: str | None = Field(default=None, description="Reserved: a Python variable that holds a client.")
     tool_mode: Annotated[Literal["auto", "native", "json"], one_of("tool mode", "auto", "native", "json")] = "auto"
     string_tool_choice: Flag | None = Field(
         default=None, description="Send `tool_choice` as a string; unset: the provider's way."

@@ -57,4 +57,4 @@ def test_source_names_its_server_and_its_keys_variable():
     source = load_text(text).agent("writer").source
 
     assert (source.model, source.endpoint, source.api_key_env) == ("m", "http://127.0.0.1:8080/v1", "MY_KEY")
-    assert (source.tool_mode, source.string_tool_choice, source.stream, source.client) == ("auto", None, True, None)
+    assert (source.tool_mode, source.string_tool_choice, source.stream) == ("auto", None, True)
