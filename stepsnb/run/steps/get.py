@@ -1,4 +1,4 @@
-"""A `get` step: a version of a resource becomes an artifact."""
+"""A `get` step: a resource becomes an artifact."""
 
 from ...config import GetStep
 from ...outcome import Outcome
