@@ -27,7 +27,7 @@ changes nothing. Money is exact there (`DECIMAL`). Times are UTC. An unknown pri
 
 NUMBERS_HEAD = """# Numbers
 
-Every constant of the product, as `stepsnb.settings` has it.
+What decides how long, how large and how many, as `stepsnb.settings` has it. Units are in the names.
 
 | name | value | what it is |
 |---|---|---|

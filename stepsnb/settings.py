@@ -1,7 +1,6 @@
-"""Every constant of the product in one place, each with the rule it comes from.
+"""The numbers that decide what a person, a model or a store gets, each with what it means.
 
-Seconds unless the name says otherwise. Source of the values: the project's table of numbers, which lists
-those of the reference documents beside our own.
+Units are in the names. What is a detail of one module's own way of working stands in that module.
 """
 
 from typing import Final
