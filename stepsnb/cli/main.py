@@ -13,9 +13,6 @@ from .output import print_json, say
 
 _VERBS = (run, validate, test, runs, cost, transcript, copy, demo)
 
-EXIT_ERRORED = EXIT_CODES[Outcome.ERRORED]
-EXIT_ABORTED = EXIT_CODES[Outcome.ABORTED]
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return its exit code: 0, 1 failed, 2 errored or not loadable, 130 stopped."""
@@ -41,7 +38,7 @@ def _report(exc: StepsError, *, as_json: bool) -> int:
     say(str(exc), file=sys.stderr)
     if as_json:
         print_json({"error": str(exc), "code": exc.code})
-    return EXIT_ABORTED if isinstance(exc, Aborted) else EXIT_ERRORED
+    return EXIT_CODES[Outcome.ABORTED if isinstance(exc, Aborted) else Outcome.ERRORED]
 
 
 def _parser() -> argparse.ArgumentParser:

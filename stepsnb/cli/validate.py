@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import ConfigError
+from ..outcome import EXIT_CODES, Outcome
 from .options import add_json, add_vars, variables
 from .output import print_json, say
 
@@ -41,4 +42,4 @@ def validate(args: argparse.Namespace) -> int:
     is_valid = all(row["valid"] for row in rows)
     if args.json:
         print_json({"valid": is_valid, "files": rows})
-    return 0 if is_valid else 2
+    return EXIT_CODES[Outcome.SUCCEEDED if is_valid else Outcome.ERRORED]

@@ -24,7 +24,7 @@ CELL = "cell"
 
 
 @dataclass(frozen=True)
-class RunOptions:
+class MagicOptions:
     """What the options of a magic say about a run; the names are those of the Python API."""
 
     vars: dict[str, object] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class Loaded:
 
     def __init__(self, shell: Any) -> None:
         self.shell = shell
-        self.options = RunOptions()
+        self.options = MagicOptions()
         self.echo = Echo(shell)
         self.last_run_id: str | None = None
         self._pipeline: LoadedPipeline | None = None
@@ -115,7 +115,7 @@ class Loaded:
         hidden = self.shell.user_ns_hidden
         return sorted(n for n in self.shell.user_ns if not n.startswith("_") and n not in hidden)
 
-    def load(self, path_or_text: str | Path, options: RunOptions, *, job: str | None = None) -> "LoadedPipeline":
+    def load(self, path_or_text: str | Path, options: MagicOptions, *, job: str | None = None) -> "LoadedPipeline":
         """Load a pipeline in the place of the one before, whose open run ends; nothing runs yet."""
         from .. import api
 
@@ -125,12 +125,12 @@ class Loaded:
         self._pipeline, self._job, self._open, self.options = pipeline, job, None, options
         return pipeline
 
-    def run_job(self, job: str | None, options: RunOptions, *, keep_as: str | None = None) -> CellRun:
+    def run_job(self, job: str | None, options: MagicOptions, *, keep_as: str | None = None) -> CellRun:
         """Prepare a cell that runs a whole job of the loaded pipeline."""
         start = partial(self.pipeline.start, job or self._job, **options.to_arguments())
         return self._cell(start, keep_as)
 
-    def run_message(self, agent: str, message: str, options: RunOptions, *, keep_as: str | None = None) -> CellRun:
+    def run_message(self, agent: str, message: str, options: MagicOptions, *, keep_as: str | None = None) -> CellRun:
         """Prepare a cell that sends one message to an agent, in a run of its own."""
         if not message:
             raise InputError("the message is empty; write it below `%%agent NAME`")
@@ -150,13 +150,13 @@ class Loaded:
 
         return self._cell(start, keep_as)
 
-    def run_steps(self, text: str, job: str | None, options: RunOptions, *, keep_as: str | None = None) -> CellRun:
+    def run_steps(self, text: str, job: str | None, options: MagicOptions, *, keep_as: str | None = None) -> CellRun:
         """Prepare a cell that runs steps of its own in the open run, or in a new one after the last has ended."""
         if not self.has_open_run:
             self._open_run(job or self._job, options)
         return self.go_on(lambda run: run.run_steps(text, vars=options.vars, file=CELL), keep_as=keep_as)
 
-    def _open_run(self, job: str | None, options: RunOptions) -> tuple["OpenRun", CellRelay]:
+    def _open_run(self, job: str | None, options: MagicOptions) -> tuple["OpenRun", CellRelay]:
         relay = CellRelay()
         after = None if self._open is None else self._open[0]
         arguments = options.to_arguments()

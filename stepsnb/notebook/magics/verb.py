@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...errors import InputError
 from ..arguments import Arguments
-from ..loaded import Loaded, RunOptions
+from ..loaded import Loaded, MagicOptions
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,13 @@ def add_run_options(arguments: Arguments) -> None:
     add_keep_option(arguments)
 
 
-def run_options(loaded: Loaded, args: argparse.Namespace, *, base: RunOptions | None = None) -> RunOptions:
+def run_options(loaded: Loaded, args: argparse.Namespace, *, base: MagicOptions | None = None) -> MagicOptions:
     """Read the options of `add_run_options`; what is not given is as in `base`.
 
     Raises: InputError for a variable that does not exist, or for answers of both kinds.
     """
-    base = base or RunOptions()
-    return RunOptions(
+    base = base or MagicOptions()
+    return MagicOptions(
         vars={**base.vars, **loaded.variables(args.use)},
         answers=_answers(args.answer) if args.answer else base.answers,
         files=args.files or base.files,
