@@ -134,8 +134,10 @@ class Loaded:
         """Prepare a cell that sends one message to an agent, in a run of its own."""
         if not message:
             raise InputError("the message is empty; write it below `%%agent NAME`")
+        from ..config import FILES_ARTIFACT
+
         # JSON is YAML: whatever the message holds stays one text.
-        step = {"agent": agent, "messages": [message], **({"inputs": ["files"]} if options.files else {})}
+        step = {"agent": agent, "messages": [message], **({"inputs": [FILES_ARTIFACT]} if options.files else {})}
         text = json.dumps([step], ensure_ascii=False)
         start = partial(self.pipeline.start_steps, text, name=CELL, **options.to_arguments())
         return self._cell(start, keep_as)

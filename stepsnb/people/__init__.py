@@ -1,7 +1,7 @@
 """Asking people: questions, the answers given in advance, and the ladder that decides who answers."""
 
 from .given import GivenAnswers
-from .ladder import Ladder, how_to_answer
+from .ladder import Ladder
 from .questions import Answer, Asker, PendingQuestion
 
-__all__ = ["Answer", "Asker", "GivenAnswers", "Ladder", "PendingQuestion", "how_to_answer"]
+__all__ = ["Answer", "Asker", "GivenAnswers", "Ladder", "PendingQuestion"]

@@ -21,7 +21,7 @@ def _clock_words(seconds: float) -> str:
     return f"{whole}s" if whole >= 1 else f"{seconds:g}s"
 
 
-def how_to_answer(text: str) -> str:
+def _how_to_answer(text: str) -> str:
     """Say how a question nobody answered is answered next time."""
     part = " ".join(text.split())[:40].rstrip("?!. ")
     return f"answer it in advance with `--answer '{part}=…'` (in Python `answers=`), or give the grant a `default:`"
@@ -87,4 +87,4 @@ class Ladder:
             note = f"{nobody}; the declared default was used"
             return AskReply(answered=False, answer=request.default, source="default", note=note)
         record("expired")
-        raise Aborted(f"agent `{agent}` asked `{request.text}` and {nobody}; {how_to_answer(request.text)}")
+        raise Aborted(f"agent `{agent}` asked `{request.text}` and {nobody}; {_how_to_answer(request.text)}")

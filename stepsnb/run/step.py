@@ -5,7 +5,7 @@ import time
 from contextlib import suppress
 from typing import assert_never
 
-from ..config import AgentStep, GetStep, Step, TaskStep
+from ..config import FILES_ARTIFACT, AgentStep, GetStep, Step, TaskStep
 from ..errors import Aborted, InputError, StepsError, StoreError
 from ..events import StepFinished, StepStarted
 from ..messages import cut_utf8
@@ -120,5 +120,6 @@ async def _run_kind(step: Step, ctx: StepContext) -> StepEnd:
 
 def _missing_inputs(missing: list[str]) -> str:
     names = ", ".join(f"`{name}`" for name in missing)
-    hint = "; hand files in with `--files` (in Python `files=`)" if "files" in missing else "; run what makes it first"
-    return f"input {names} is not there yet{hint}"
+    is_handed_in = FILES_ARTIFACT in missing
+    hint = "hand files in with `--files` (in Python `files=`)" if is_handed_in else "run what makes it first"
+    return f"input {names} is not there yet; {hint}"

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ..config import FILES_ARTIFACT
 from ..errors import InputError, WorkspaceError
 from ..suggest import unknown_name
 from .globs import check_glob, match_glob
@@ -49,7 +50,7 @@ def gather_files(paths: Sequence[str | Path], *, base_dir: Path, workspace: RunW
             problems.append(f"`{path}` and `{found[name]}` have the same name; rename one, or hand in their folder")
     if problems:
         raise InputError(f"files: {'; '.join(problems)}")
-    return _bring_in(found, "files", "files", workspace, [])
+    return _bring_in(found, FILES_ARTIFACT, "files", workspace, [])
 
 
 def _check_source(source: Mapping[str, object], where: str) -> tuple[str, list[str]]:

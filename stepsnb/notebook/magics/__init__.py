@@ -4,7 +4,7 @@ from .agent import AGENT
 from .copy import COPY
 from .cost import COST
 from .finish import FINISH
-from .help import help_text, help_verb
+from .help import help_verb
 from .load import LOAD
 from .next import NEXT
 from .run import RUN
@@ -14,7 +14,7 @@ from .steps import STEPS, is_step_list
 from .transcript import TRANSCRIPT
 from .verb import Verb
 
-__all__ = ["CELL_MAGICS", "VERBS", "Verb", "help_text", "is_step_list"]
+__all__ = ["CELL_MAGICS", "VERBS", "Verb", "is_step_list"]
 
 _LINES = (LOAD, NEXT, STEP, RUN, FINISH, RUNS, COST, TRANSCRIPT, COPY)
 

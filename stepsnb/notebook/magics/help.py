@@ -12,13 +12,13 @@ def help_verb(others: Sequence[Verb]) -> Verb:
     """Build the verb that shows all the `others`."""
 
     def call(loaded: Loaded, args: argparse.Namespace, body: str | None) -> None:
-        print(help_text(others))
+        print(_help_text(others))
 
     arguments = Arguments("%steps help", "Show every magic with an example.", example="%steps help")
     return Verb("help", arguments, call)
 
 
-def help_text(verbs: Sequence[Verb]) -> str:
+def _help_text(verbs: Sequence[Verb]) -> str:
     """One line an example, beside what it does; each magic tells its options with `--help`."""
     examples = [(verb.arguments.example.split("    #")[0].splitlines(), verb.arguments.summary) for verb in verbs]
     width = max(len(lines[0]) for lines, _ in examples) + 2
