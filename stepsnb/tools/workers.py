@@ -7,10 +7,11 @@ the kernel from ever ending.
 import asyncio
 import contextlib
 import contextvars
+import functools
 import queue
 import threading
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -36,12 +37,15 @@ async def run_in_thread(function: Callable[P, T], /, *args: P.args, **kwargs: P.
         if not future.done():
             future.set_result(outcome)
 
-    def job() -> None:
+    def job() -> Callable[[], None]:
         outcome: tuple[T | None, BaseException | None]
         try:
             outcome = (context.run(function, *args, **kwargs), None)
         except BaseException as exc:  # noqa: BLE001 - raised again where it is awaited
             outcome = (None, exc)
+        return functools.partial(report, outcome)
+
+    def report(outcome: tuple[T | None, BaseException | None]) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(deliver, outcome)
 
@@ -58,7 +62,7 @@ async def run_in_thread(function: Callable[P, T], /, *args: P.args, **kwargs: P.
 class _Worker(threading.Thread):
     def __init__(self) -> None:
         super().__init__(name="stepsnb-tool", daemon=True)
-        self.jobs: queue.SimpleQueue[Callable[[], Any]] = queue.SimpleQueue()
+        self.jobs: queue.SimpleQueue[Callable[[], Callable[[], None]]] = queue.SimpleQueue()
 
     def run(self) -> None:
         while True:
@@ -70,13 +74,15 @@ class _Worker(threading.Thread):
                         _idle.remove(self)
                         return
                 continue  # a job is on its way to us
-            job()
+            report = job()
             del job
             with _lock:
                 _idle.append(self)
+            report()  # last: whoever calls again on hearing it finds this thread idle
+            del report
 
 
-def _hand_out(job: Callable[[], Any]) -> None:
+def _hand_out(job: Callable[[], Callable[[], None]]) -> None:
     with _lock:
         worker = _idle.pop() if _idle else None
     if worker is None or not worker.is_alive():  # dead after a fork: only the forking thread lives on
