@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from stepsnb import settings, store
+from stepsnb.config import BUILTIN_TOOLS, schema
 from stepsnb.store import frames
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -32,6 +33,121 @@ What decides how long, how large and how many, as `stepsnb.settings` has it. Uni
 | name | value | what it is |
 |---|---|---|
 """
+
+PIPELINE_HEAD = """# Pipelines
+
+A pipeline is one YAML file or one `%%steps` cell. This one uses most of what there is:
+
+```yaml noexec
+defaults: { model: scripted/tides.yml }
+resources:
+- { name: tables, type: path, source: { path: data } }
+agents:
+- name: writer
+  system: You write short reports, in whole sentences.
+  tools: [read_file, write_file, { builtin: ask_user, default: sailors }]
+jobs:
+- name: report
+  plan:
+  - get: tables
+  - task: clean
+    inputs: [tables]
+    outputs: [clean]
+    run: sort tables/tides.csv > clean/tides.csv
+  - agent: writer
+    inputs: [clean]
+    outputs: [report]
+    messages: ["Read clean/tides.csv and write report/summary.md."]
+    assert: { files: [report/summary.md], nudge: true }
+  assert: { execution: [tables, clean, writer], outcome: succeeded }
+```
+
+A step works in a directory of its own: its `inputs` are there as folders, its `outputs` as empty ones, and what it
+leaves in them goes to later steps when it succeeded. A name in both is changed in place. `((name))` is filled from
+`--use` in a notebook, `--var` in a shell, `vars=` in Python. `yes`, `no`, `010` and `12:30` are texts; durations are `30s`, `5m`,
+`1h`, and `"0"` for none. A key that is not listed here is an error that says so.
+
+A task's own criteria are its `assert` when it has one, else that it exits with 0. A job's matching `execution` clears a
+failure of its plan, unless `outcome: succeeded` stands beside it.
+"""
+
+CONCEPTS = {
+    "Pipeline": "Top level",
+    "Defaults": "`defaults`",
+    "PriceEntry": "An entry of `prices`",
+    "Resource": "An entry of `resources`",
+    "Agent": "An entry of `agents`",
+    "Source": "`source` of an agent",
+    "BuiltinGrant": "A built-in tool in `tools`",
+    "PythonGrant": "A Python tool in `tools`",
+    "Job": "An entry of `jobs`",
+    "TaskStep": "A `task` step",
+    "AgentStep": "An `agent` step",
+    "GetStep": "A `get` step",
+    "StepAssert": "`assert` of a step",
+    "ToolCallAssert": "An entry of `tool_calls`",
+    "JobAssert": "`assert` of a job",
+    "PipelineAssert": "`assert` of the pipeline",
+}
+
+MEANINGS = {
+    "Pipeline.defaults": "What holds where an agent says nothing.",
+    "Pipeline.resources": "What `get` steps fetch.",
+    "Pipeline.agents": "Models with a persona, dials and tools.",
+    "Pipeline.jobs": "What can be run; at least one.",
+    "Pipeline.assert": "Checked by `stepsnb test`.",
+    "Defaults.preflight": "As on an agent.",
+    "PriceEntry.input": "Uncached input.",
+    "PriceEntry.output": "Output, thinking included.",
+    "PriceEntry.cache_read": "Input the provider had cached.",
+    "PriceEntry.cache_write": "Input written to the cache.",
+    "Resource.type": "`path`: a file or folder of yours.",
+    "Agent.description": "What it is for.",
+    "Agent.source": "The model and its server.",
+    "Agent.temperature": "0 to 2.",
+    "Agent.top_p": "Above 0, at most 1.",
+    "Agent.max_tokens": "The longest reply.",
+    "Agent.reasoning_effort": "`low`, `medium` or `high`.",
+    "Source.tool_mode": "`auto`, `native`, or `json` for a model that cannot call tools.",
+    "Source.stream": "`false` asks for whole replies.",
+    "BuiltinGrant.builtin": "Its name; the name alone, without a mapping, grants it as it is.",
+    "PythonGrant.python": "Its name.",
+    "Job.plan": "Steps, one after the other.",
+    "TaskStep.env": "Added to the environment; long values are kept out of the record.",
+    "AgentStep.agent": "Name of the agent, and of the step.",
+    "AgentStep.max_questions": "`ask_user` calls; beats the agent's.",
+    "GetStep.get": "Name of the artifact, and of the step.",
+    "GetStep.resource": "The resource, when it has another name.",
+    "TaskStep.task": "Name of the step.",
+    "StepAssert.nudge": "`true`: the model is told which files and calls it still owes, five times at most.",
+    "ToolCallAssert.args": "At least these arguments.",
+    "PipelineAssert.execution": "Names of jobs.",
+    "*.name": "Its name.",
+    "*.inputs": "Artifacts it reads.",
+    "*.outputs": "Artifacts it leaves.",
+    "*.assert": "What must hold at its end.",
+}
+"""Of the keys that need no more than this; the others say it in their model."""
+
+
+def pipeline_page() -> str:
+    """Describe each concept of the language by its model's schema, and the built-in tools."""
+    pipeline = schema()
+    concepts = {**pipeline["$defs"], "Pipeline": pipeline}
+    parts = [PIPELINE_HEAD, "## Built-in tools\n", "| tool | does |", "|---|---|"]
+    for name in sorted(BUILTIN_TOOLS):
+        text = Path(store.__file__).parents[1].joinpath("tools", f"{name}.md").read_text(encoding="utf-8")
+        parts.append(f"| `{name}` | {' '.join(text.split())} |")
+    for name, title in CONCEPTS.items():
+        concept = concepts[name]
+        parts += ["", f"## {title}", "", "| key | is | |", "|---|---|---|"]
+        for key, value in concept["properties"].items():
+            meaning = value.get("description") or MEANINGS.get(f"{name}.{key}") or MEANINGS.get(f"*.{key}")
+            if meaning is None:
+                raise SystemExit(f"{name}.{key} has no description")
+            needed = "required" if key in concept.get("required", ()) else ""
+            parts.append(f"| `{key}` | {' '.join(meaning.split())} | {needed} |")
+    return "\n".join(parts) + "\n"
 
 
 def tables_page() -> str:
@@ -66,7 +182,7 @@ def _shown(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-PAGES = {"tables.md": tables_page, "numbers.md": numbers_page}
+PAGES = {"pipeline.md": pipeline_page, "tables.md": tables_page, "numbers.md": numbers_page}
 
 if __name__ == "__main__":
     stale = []

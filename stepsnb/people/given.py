@@ -16,6 +16,7 @@ class GivenAnswers:
         self._by_substring = dict(by_substring)
         self._queue = None if queue is None else list(queue)
         self._given = 0 if queue is None else len(queue)
+        self._used: set[str] = set()
 
     @classmethod
     def from_value(cls, value: object) -> "GivenAnswers":
@@ -47,5 +48,11 @@ class GivenAnswers:
         lowered = question.lower()
         for part, answer in self._by_substring.items():
             if part.lower() in lowered:
+                self._used.add(part)
                 return answer
         return None
+
+    @property
+    def unused(self) -> list[str]:
+        """Parts of questions that no question held, in the order in which they were given."""
+        return [part for part in self._by_substring if part not in self._used]

@@ -34,6 +34,11 @@ class Ladder:
         self._given = given
         self._asker = asker
 
+    @property
+    def unused_answers(self) -> list[str]:
+        """Parts of questions for which an answer stood ready and that no question held."""
+        return self._given.unused
+
     async def ask(self, request: AskRequest, *, question_id: str, agent: str, emit: Emit, settle: Settle) -> AskReply:
         """Answer `request`, or use its default; `settle` waits until what was emitted is on the disk.
 

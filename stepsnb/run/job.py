@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ..config import Step
 from ..errors import InputError, StepsError, StoreError
-from ..events import PlanNode, RunFinished, RunStarted
+from ..events import Note, PlanNode, RunFinished, RunStarted
 from ..outcome import Outcome
 from ..plan import Plan, PlannedStep
 from ..suggest import unknown_name
@@ -222,6 +222,8 @@ class JobRun:
             return
         names = [step.name for step in self._steps]
         outcome, error = judge_job(self._plan.job.assert_, self._outcome, self._error, names)
+        for part in self._context.ladder.unused_answers:
+            self._context.recorder.emit(Note(text=f"the answer given for `{part}` was not used: no question held that"))
         self._context.recorder.emit(self._end_event(outcome, error))
         self._finished, self._error = outcome, error  # only now: an end that cannot be recorded is another one
         await self._wind_up()

@@ -175,6 +175,14 @@ def test_answer_given_in_advance_is_a_tool_result(run, scripted_llm):
     ]
 
 
+def test_answer_that_no_question_used_is_said_at_the_end(run, scripted_llm):
+    scripted_llm.says(calls=[("ask_user", {"question": "Which port?"})]).says("ok")
+    result = run(agent=ASK, answers={"prot": "Bergen", "port": "Oslo"})
+    notes = [event.text for event in result.events if event.kind == "note"]
+    assert notes == ["the answer given for `prot` was not used: no question held that"]
+    assert "`prot` was not used" in result._repr_html_().replace("<code>prot</code>", "`prot`")
+
+
 def test_unanswered_question_without_default_aborts_the_step(run, scripted_llm):
     scripted_llm.says(calls=[("ask_user", {"question": "Which port?"})]).says("never")
     result = run(agent="tools: [ask_user]")
