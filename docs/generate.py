@@ -64,8 +64,8 @@ jobs:
 
 A step works in a directory of its own: its `inputs` are there as folders, its `outputs` as empty ones, and what it
 leaves in them goes to later steps when it succeeded. A name in both is changed in place. `((name))` is filled from
-`--use` in a notebook, `--var` in a shell, `vars=` in Python. `yes`, `no`, `010` and `12:30` are texts; durations are `30s`, `5m`,
-`1h`, and `"0"` for none. A key that is not listed here is an error that says so.
+`--use` in a notebook, `--var` in a shell, `vars=` in Python. `yes`, `no`, `010` and `12:30` are texts; durations are
+`30s`, `5m`, `1h`, and `"0"` for none. A key that is not listed here is an error that says so.
 
 A task's own criteria are its `assert` when it has one, else that it exits with 0. A job's matching `execution` clears a
 failure of its plan, unless `outcome: succeeded` stands beside it.

@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 from common import KEY, PROMPT, SYSTEM, add, arguments, main
 
@@ -73,7 +74,7 @@ def finish():
     if args.variant == "store":
         from stepsnb.store import open_spool
 
-        open_spool(STORE).sync()
+        open_spool(Path(STORE)).sync()
 
 
 CHECK = """
