@@ -15,6 +15,27 @@ SEGMENT_SUFFIX: Final = ".jsonl"
 _PRIVATE_FOLDER: Final = 0o700
 PRIVATE_FILE: Final = 0o600
 
+_UNUSABLE: Final = {"?": "a `?`", "\\": "a backslash", "\0": "a NUL"}
+"""What DuckDB takes for something else in the path of a database, or the system in any path."""
+
+
+def check_path(root: Path) -> None:
+    """Refuse a folder that runs could be recorded in but never be read from.
+
+    Raises: StoreError.
+    """
+    try:
+        path = str(root.absolute())
+    except FileNotFoundError as exc:
+        raise StoreError(f"store `{root}`: the current folder is gone; change to one that exists") from exc
+    shown = path.encode("utf-8", "backslashreplace").decode()
+    found = next((what for sign, what in _UNUSABLE.items() if sign in path), None)
+    if found is None and shown != path:
+        found = "a name that is not UTF-8"
+    if found is not None:
+        advice = "name another with `store=` or `--store`"
+        raise StoreError(f"store `{shown}`: no store can be read from a path with {found}; {advice}")
+
 
 def prepare_folder(root: Path) -> Path:
     """Create the store's folder with its spool folder and a `.gitignore` of its own; return the spool folder.

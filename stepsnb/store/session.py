@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from ..errors import StoreError
 from ..settings import STORE_POLL_S, STORE_WAIT_S
 from .connection import connected, translated_errors, was_forked_while_connected
-from .folder import DATABASE, LOCK, PRIVATE_FILE, SPOOL, prepare_folder
+from .folder import DATABASE, LOCK, PRIVATE_FILE, SPOOL, check_path, prepare_folder
 from .holder import describe_holder
 from .ingest import Ingested, ingest
 from .schema import migrate
@@ -33,10 +33,14 @@ class DamagedSpool(UserWarning):
 
 
 class Store:
-    """The runs recorded under one folder. Cheap to make; holds nothing open between sessions."""
+    """The runs recorded under one folder. Cheap to make; holds nothing open between sessions.
+
+    Raises: StoreError for a folder whose path DuckDB cannot open.
+    """
 
     def __init__(self, root: Path | str) -> None:
         self.root = Path(root)
+        check_path(self.root)
         self._pid = os.getpid()
 
     @contextlib.contextmanager
@@ -122,7 +126,8 @@ class Store:
             for leftover in self.root.glob(f"{DATABASE}*"):
                 if leftover.is_file():
                     leftover.unlink()
-        with connected(str(path)) as db:
+        # Absolute: `~/…` and `s3:/…` are folders here, and something else to DuckDB.
+        with connected(str(path.absolute())) as db:
             if is_new:
                 path.chmod(PRIVATE_FILE)
             yield db

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..errors import StoreError
 from ..settings import SPOOL_SEGMENT_BYTES
-from .folder import prepare_folder
+from .folder import check_path, prepare_folder
 from .records import encode_record
 from .segments import Segment, SegmentName
 
@@ -185,8 +185,9 @@ _executor: concurrent.futures.ThreadPoolExecutor | None = None
 def open_spool(root: Path) -> Spool:
     """Return this process's spool in the store `root`, creating store and spool when they are not there.
 
-    Raises: StoreError if the folder cannot be created or written.
+    Raises: StoreError if the folder cannot be created or written, or could not be read as a `Store`.
     """
+    check_path(root)
     with _lock:
         key = os.path.realpath(root)
         spool = _spools.get(key)
