@@ -3,6 +3,7 @@
 import argparse
 import importlib.util
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -82,6 +83,8 @@ def _open_lab(folder: Path, options: Sequence[str]) -> int:
     say("starting JupyterLab; Ctrl-C twice ends it")
     # Ctrl-C reaches JupyterLab as well, which asks before it ends; it decides, and we wait for it.
     with subprocess.Popen([sys.executable, "-m", "jupyterlab", str(folder / NOTEBOOK), *options]) as lab:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, lambda number, _: lab.send_signal(number))
         while True:
             try:
                 return lab.wait()

@@ -1,13 +1,15 @@
 """`stepsnb demo`: the first thing a newcomer runs."""
 
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from stepsnb.cli.demo_files import NOTEBOOK, copy_notebooks, notebooks_folder
 
-from .conftest import value_of
+from .conftest import COMMAND, value_of
 
 SCRIPTED = "scripted/scripted/01_first_pipeline.yml"
 
@@ -96,6 +98,27 @@ def test_lab_is_started_on_the_notebook_with_the_model_chosen(folder: Path, step
 
     assert result.returncode == 3
     assert f"['{folder}/stepsnb-demo/{NOTEBOOK}', '--no-browser'] {SCRIPTED}" in result.stdout
+
+
+def test_ending_the_command_ends_the_lab(folder: Path):
+    package = folder / "fake" / "jupyterlab"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "__main__.py").write_text("import os, time\nprint('pid', os.getpid(), flush=True)\ntime.sleep(60)\n")
+    process = subprocess.Popen(
+        [COMMAND, "demo", "--model", SCRIPTED],
+        env={**os.environ, "PYTHONPATH": str(folder / "fake")},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    lab = next(int(line.split()[1]) for line in process.stdout if line.startswith("pid "))
+
+    process.terminate()
+    process.communicate(timeout=20)
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(lab, 0)
 
 
 @pytest.mark.local_model
