@@ -113,6 +113,9 @@ LLM_RUN_S: Final = 540.0
 LLM_CONNECT_S: Final = 10.0
 """A model server that does not take a connection within this time is not there."""
 
+LLM_REPLY_BYTES: Final = 64_000_000
+"""A reply that goes on beyond this is broken off: a server that never ends a line would fill the memory."""
+
 STATIC_RESULT_BYTES: Final = 200_000
 """A saved cell's static result stays under this."""
 

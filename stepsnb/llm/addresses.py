@@ -8,8 +8,9 @@ def is_http(url: str) -> bool:
     """Whether a text is a usable http address."""
     try:
         parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port beyond 65535, an IPv6 address without its bracket
+        host = (parts.hostname or "").encode("ascii" if (parts.hostname or "").isascii() else "idna")
+        return parts.scheme in ("http", "https") and bool(host) and parts.port != 0
+    except ValueError:  # a port beyond 65535, an IPv6 address without its bracket, letters no host name has
         return False
 
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterable
 
 import httpx
 
-from ..settings import LLM_CONNECT_S, LLM_RUN_S, VERSION
+from ..settings import LLM_CONNECT_S, LLM_REPLY_BYTES, LLM_RUN_S, VERSION
 from . import failures
 from .addresses import add_path
 from .reader import ReplyReader
@@ -58,7 +58,7 @@ class Link:
                 status = response.status_code
                 if status >= 300:
                     raise failures.refused(self.target, status, await _read_error_body(response), response.headers)
-                await _read(response, reader)
+                await _read(self.target, response, reader)
             finally:
                 await response.aclose()
         except httpx.TransportError as exc:
@@ -67,15 +67,18 @@ class Link:
             raise failures.broken_off(self.target, status, str(exc)) from exc
 
 
-async def _read(response: httpx.Response, reader: ReplyReader) -> None:
+async def _read(target: Target, response: httpx.Response, reader: ReplyReader) -> None:
     reader.status = response.status_code
     reader.content_type = response.headers.get("content-type", "")
     # The raw stream, if it can be: each layer of asynchronous generators costs time for every chunk.
     is_encoded = response.headers.get("content-encoding", "identity") != "identity"
     body: AsyncIterable[bytes] = response.aiter_bytes() if is_encoded else response.stream  # type: ignore[assignment]
-    chunks = aiter(body)
+    chunks, size = aiter(body), 0
     try:
         async for chunk in chunks:
+            size += len(chunk)
+            if size > LLM_REPLY_BYTES:
+                raise failures.too_large(target, response.status_code)
             reader.feed(chunk)
             if reader.is_done:
                 break

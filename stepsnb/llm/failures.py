@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from ..settings import LLM_REPLY_BYTES
 from .addresses import show_url
 from .providers import provider_named
 from .reply import RequestFailed
@@ -86,7 +87,7 @@ def refused(target: Target, status: int, body: bytes, headers: Mapping[str, str]
     """Build the error of a response with an error status."""
     try:
         words, _ = read_error(msgspec.json.decode(body))
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         words = "" if body.lstrip()[:1] == b"<" else body[:4096].decode("utf-8", "replace")
     said = plain(words, target)
     return RequestFailed(
@@ -116,6 +117,14 @@ def _meaning(target: Target, status: int, headers: Mapping[str, str]) -> str:
         case 429:
             return "asked to slow down (429)"
     return f"failed ({status})" if status >= 500 else f"request refused ({status})"
+
+
+def too_large(target: Target, status: int) -> RequestFailed:
+    """Build the error of a response that goes on beyond all use."""
+    size = f"{LLM_REPLY_BYTES // 1_000_000} MB"
+    return RequestFailed(
+        f"{where(target)}: the reply is larger than {size}; ask for less, or look at the server", status=status
+    )
 
 
 def unreachable(target: Target, reason: str) -> RequestFailed:

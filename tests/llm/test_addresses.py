@@ -39,7 +39,9 @@ def test_loopback_addresses_are_known(url, is_here):
     assert is_loopback(url) is is_here
 
 
-@pytest.mark.parametrize("url", ["box:80", "ftp://box", "http://", "http://box:99999", "http://[::1", ""])
+@pytest.mark.parametrize(
+    "url", ["box:80", "ftp://box", "http://", "http://box:99999", "http://[::1", "http://\u202e.com/v1", ""]
+)
 def test_what_is_no_http_address_is_told(url):
     assert not is_http(url)
 

@@ -157,3 +157,18 @@ async def test_address_in_a_message_has_no_password(wire_server):
 
 def test_plain_text_is_one_line():
     assert plain(" a\n\n b\t", build_target()) == "a b"
+
+
+async def test_error_body_nested_beyond_reading_is_told_as_text(wire_server, open_chat):
+    wire_server.says(400, b'{"error":' * 100_000)
+    error = await fail(open_chat())
+    assert "request refused (400)" in str(error)
+    assert error.status == 400
+
+
+async def test_reply_without_an_end_is_broken_off(wire_server, open_chat, monkeypatch):
+    monkeypatch.setattr("stepsnb.llm.connection.LLM_REPLY_BYTES", 10_000)
+    wire_server.streams(b"data: " + b"x" * 20_000)
+    error = await fail(open_chat())
+    assert str(error).endswith("the reply is larger than 64 MB; ask for less, or look at the server")
+    assert not error.retryable
