@@ -1,7 +1,6 @@
 import asyncio
 import functools
 import threading
-import time
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Literal
@@ -11,8 +10,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from stepsnb.errors import InputError
-from stepsnb.messages import ToolCall
-from stepsnb.tools import ToolContext, call_tool, python_tool
+from stepsnb.tools import python_tool
 
 from .conftest import Call, error_of
 
@@ -260,18 +258,3 @@ def test_function_a_model_cannot_call_is_refused(function: Any, message: str) ->
     with pytest.raises(InputError) as caught:
         python_tool(function)
     assert str(caught.value).startswith(f"python tool {message}")
-
-
-async def test_call_of_a_tiny_function_is_cheap(ctx: ToolContext) -> None:
-    def add(a: int, b: int) -> int:
-        return a + b
-
-    tool, asked = python_tool(add), ToolCall("c", "add", '{"a": 1, "b": 2}')
-
-    async def cpu_of_calls(count: int) -> float:
-        began = time.process_time()
-        for _ in range(count):
-            await call_tool(tool, asked, ctx)
-        return (time.process_time() - began) / count
-
-    assert min([await cpu_of_calls(200) for _ in range(5)]) < 200e-6
