@@ -36,6 +36,7 @@ def connected(path: str) -> Iterator["duckdb.DuckDBPyConnection"]:
     _connected_in.append(pid)
     try:
         db.execute("SET TimeZone = 'UTC'")
+        db.execute("SET enable_progress_bar = false")  # DuckDB prints one in notebooks and `python -c`
         yield db
     finally:
         _connected_in.remove(pid)
