@@ -1,5 +1,6 @@
 """The one tree of exceptions; each message says where, what, and what instead."""
 
+from enum import StrEnum
 from typing import ClassVar
 
 
@@ -37,6 +38,16 @@ class Aborted(StepsError):
     """A person or the kernel stopped the work, or a question that needed an answer had none."""
 
     code = "aborted"
+
+
+class ErrorCode(StrEnum):
+    """What kind of failure an effect ended in."""
+
+    PROVIDER_ERROR = "provider_error"
+    RATE_LIMITED = "rate_limited"
+    REFUSED = "refused"
+    BUDGET_EXCEEDED = "budget_exceeded"
+    DEADLINE_EXCEEDED = "deadline_exceeded"
 
 
 class ProviderError(StepsError):

@@ -54,7 +54,11 @@ class RunStarted(Event):
 
 
 class StepStarted(Event):
-    """A step began; for an agent step `agent`, `model` and the tools it was granted are filled."""
+    """A step began; for an agent step `agent`, `model` and the tools it was granted are filled.
+
+    A sub-agent's conversation is recorded like a step of kind `sub_agent`: `parent_id` is the step that called it,
+    `call_id` the tool call it answers.
+    """
 
     name: str = ""
     step_kind: str = ""
@@ -66,6 +70,7 @@ class StepStarted(Event):
     agent: str | None = None
     model: str | None = None
     tools: list[str] = []
+    call_id: str | None = None
 
 
 class StepSkipped(Event):
@@ -79,7 +84,10 @@ class StepSkipped(Event):
 
 
 class StepFinished(Event):
-    """A step ended. `response` is an agent's last text or a task's standard output, bounded."""
+    """A step ended. `response` is an agent's last text or a task's standard output, bounded.
+
+    `output` is the JSON text of an agent's typed output.
+    """
 
     name: str = ""
     step_kind: str = ""
@@ -91,6 +99,7 @@ class StepFinished(Event):
     response: str | None = None
     wrapped_up: bool = False
     fallback_model: str | None = None
+    output: str | None = None
 
 
 class Output(Event):
@@ -158,7 +167,11 @@ class StoredCall(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class TurnFinished(Event):
-    """A whole reply. `text` None means that the provider sent none."""
+    """A whole reply. `text` None means that the provider sent none.
+
+    `marks` names what was wrong with it (`messages.Mark`). A `synthetic` one holds calls that no model made, whose
+    results were put into the opening request.
+    """
 
     turn: int = 0
     model: str = ""
@@ -166,10 +179,16 @@ class TurnFinished(Event):
     text: str | None = None
     thinking: str = ""
     tool_calls: list[StoredCall] = []
+    marks: list[str] = []
+    synthetic: bool = False
 
 
 class Tool(Event):
-    """One tool call: `start` (the intent), `update` (progress), `end` (the result the model saw)."""
+    """One tool call: `start` (the intent), `update` (progress), `end` (the result the model saw).
+
+    `args` is what the model sent, also where it could not be read. `denied_by` says what refused to run it: `grant`,
+    `max_calls`, `arguments` or `output_limit`; `code` is the error code of a call that failed.
+    """
 
     phase: Literal["start", "update", "end"] = "start"
     turn: int = 0
@@ -184,6 +203,7 @@ class Tool(Event):
     spilled_to: str | None = None
     duration_s: float | None = None
     denied_by: str | None = None
+    code: str | None = None
 
 
 class Request(Event):
@@ -254,10 +274,75 @@ class Question(Event):
 
 
 class Nudge(Event):
-    """The model was told what it still owes."""
+    """The model was told what it still owes, or that its time is running out."""
 
+    about: Literal["owed", "deadline"] = "owed"
     owed: list[str] = []
     text: str = ""
+
+
+class Retry(Event):
+    """Something is tried again.
+
+    `effect` is `llm`, `tool`, `subagent` or `connector`. A `replay` sends again what gave no output, after `wait_s`.
+    The other kinds ask a model to go on: its reply was `dropped`, cut at its output limit (`length`), or announced a
+    call that was not there (`lost-call`). `attempt` is the one that begins now, of `max_attempts`.
+    """
+
+    effect: str = "llm"
+    turn: int = 0
+    call_id: str | None = None
+    attempt: int = 0
+    max_attempts: int = 0
+    reason: str = ""
+    code: str | None = None
+    retry_kind: Literal["replay", "dropped", "recovery", "length", "lost-call"] = "replay"
+    wait_s: float = 0.0
+
+
+class CompactionBudget(Event):
+    """When a conversation will be summarised, in tokens (None: never), and the window it follows from.
+
+    `window_source` is `agent`, `catalogue`, `server` or `assumed`; `compact_at` may be the agent's own.
+    """
+
+    compact_at: int | None = None
+    window: int = 0
+    window_source: str = ""
+
+
+class Compaction(Event):
+    """A conversation was summarised: `start`, then `end` with the summary, or with the `error` that prevented it.
+
+    `before` and `after` are estimated tokens. After the system message and the summary the history goes on with its
+    last `kept` messages.
+    """
+
+    phase: Literal["start", "end"] = "start"
+    auto: bool = True
+    turn: int = 0
+    before: int = 0
+    after: int | None = None
+    kept: int = 0
+    summary: str | None = None
+    error: str | None = None
+
+
+class LoopWarning(Event):
+    """The model was told that it makes the same call with the same result again and again."""
+
+    turn: int = 0
+    tool: str = ""
+    count: int = 0
+    text: str = ""
+
+
+class ContextTruncated(Event):
+    """A server reports far fewer prompt tokens than were sent: it cut the conversation without saying so."""
+
+    turn: int = 0
+    sent: int = 0
+    reported: int = 0
 
 
 class Note(Event):
@@ -292,6 +377,11 @@ AnyEvent = (
     | ContextUsage
     | Question
     | Nudge
+    | Retry
+    | CompactionBudget
+    | Compaction
+    | LoopWarning
+    | ContextTruncated
     | Note
     | RunFinished
 )

@@ -1,5 +1,6 @@
 """The messages of a conversation as stepsnb keeps them, independent of any provider's wire format."""
 
+from enum import StrEnum
 from typing import Literal
 
 import msgspec
@@ -7,13 +8,39 @@ import msgspec
 Role = Literal["system", "user", "assistant", "tool"]
 
 
+class Mark(StrEnum):
+    """What was wrong with a model's reply, or is noteworthy about it.
+
+    `REPAIRED`: arguments of a call were mended. `PROMOTED`: a call written as text was taken as one. `LOST`: a call
+    was announced and none came. `LOOPED`: it repeats a call whose result it has. `TRUNCATED`: cut at the output limit.
+    `EMPTY`: neither text nor call. `NO_FINISH_REASON`, `NO_USAGE`: the server did not say. `IDS_REPLACED`: call ids
+    were missing, or had been used before. `CONTEXT_TRUNCATED`: the server cut the conversation it was sent.
+    """
+
+    REPAIRED = "repaired"
+    PROMOTED = "promoted"
+    LOST = "lost"
+    LOOPED = "looped"
+    TRUNCATED = "truncated"
+    EMPTY = "empty"
+    NO_FINISH_REASON = "no_finish_reason"
+    NO_USAGE = "no_usage"
+    IDS_REPLACED = "ids_replaced"
+    CONTEXT_TRUNCATED = "context_truncated"
+
+
 class ToolCall(msgspec.Struct, frozen=True):
-    """One call a model asked for; `arguments` is the JSON text as it goes back to the model."""
+    """One call a model asked for; `arguments` is the JSON text, as sent where it could not be mended.
+
+    `raw` is what the model sent when `arguments` is `repaired`; `promoted` says that it stood in the reply's text.
+    """
 
     id: str
     name: str
     arguments: str
     repaired: bool = False
+    promoted: bool = False
+    raw: str | None = None
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -181,3 +181,51 @@ YAML_DEPTH: Final = 100
 
 YAML_ALIASED_VALUES: Final = 10_000
 """Values that aliases may add to a pipeline, so that a few lines cannot grow into gigabytes."""
+
+ATTEMPTS: Final = 3
+"""Requests for one reply of an agent step, before any of it has arrived."""
+
+CONTINUATIONS: Final = 10
+"""Replies in a row that broke off, or lost a call, and were asked to go on; only a whole reply resets the count."""
+
+LENGTH_CONTINUATIONS: Final = 2
+"""The same for replies cut at the output limit, which have a count of their own."""
+
+MAX_EMPTY_REPLIES: Final = 2
+"""Replies in a row with neither text nor call that are asked for again."""
+
+MAX_RETRY_WAIT_S: Final = 60.0
+"""A provider that asks to wait longer than this is not waited for."""
+
+COMPACT_SHARE: Final = 0.8
+"""Of the context window: a larger conversation is summarised."""
+
+COMPACT_KEEP_SHARE: Final = 0.3
+"""Of that budget: the most recent part of a conversation, which stays as it is."""
+
+ASSUMED_WINDOW: Final = 128_000
+"""Tokens of the context window of a model that nobody knows."""
+
+COMPACTION_RESULT_BYTES: Final = 4_000
+"""Of each tool result in the request for a summary."""
+
+LOOP_WINDOW: Final = 10
+"""Tool turns in which repetitions are counted."""
+
+LOOP_REPEATS: Final = 5
+"""More than this many calls with the same arguments and result in that window are a loop."""
+
+DEADLINE_SHARE: Final = 0.2
+"""Once less than this share of a step's time is left, the model is told."""
+
+TRAJECTORY_ARGUMENT_BYTES: Final = 2_048
+"""Of each argument in a trajectory."""
+
+TRANSCRIPT_RESULT_BYTES: Final = 4_096
+"""Of each tool result in a transcript."""
+
+MAX_CONTEXT_BYTES: Final = 100_000
+"""Of each file of `context_paths`; 0 means all of it."""
+
+SUB_AGENT_DEPTH: Final = 8
+"""Levels of agents that call agents."""

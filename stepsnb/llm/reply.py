@@ -5,7 +5,7 @@ from decimal import Decimal
 import msgspec
 
 from ..errors import ProviderError
-from ..messages import ToolCall
+from ..messages import Mark, ToolCall
 from ..usage import Usage
 
 
@@ -14,7 +14,8 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
 
     `text` None means that the provider sent none, which is not an empty text. `usage` is None when the provider
     reported no tokens, `cost_usd` when no price is known; `price_source` says where the price came from.
-    `latency_s` runs to the end of the reply, `first_token_s` to the first text, thinking or call of it.
+    `latency_s` runs to the end of the reply, `first_token_s` to the first text, thinking or call of it. `marks` says
+    what was wrong with it.
     """
 
     text: str | None = None
@@ -28,6 +29,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     first_token_s: float | None = None
     cost_usd: Decimal | None = None
     price_source: str | None = None
+    marks: tuple[Mark, ...] = ()
 
 
 class RequestFailed(ProviderError):
