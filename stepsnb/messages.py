@@ -13,7 +13,7 @@ class Mark(StrEnum):
 
     `REPAIRED`: arguments of a call were mended. `PROMOTED`: a call written as text was taken as one. `LOST`: a call
     was announced and none came. `LOOPED`: it repeats a call whose result it has. `TRUNCATED`: cut at the output limit.
-    `EMPTY`: neither text nor call. `NO_FINISH_REASON`, `NO_USAGE`: the server did not say. `IDS_REPLACED`: call ids
+    `DROPPED`: cut off by a lost connection. `EMPTY`: neither text nor call. `NO_FINISH_REASON`, `NO_USAGE`: the server did not say. `IDS_REPLACED`: call ids
     were missing, or had been used before. `CONTEXT_TRUNCATED`: the server cut the conversation it was sent.
     """
 
@@ -22,6 +22,7 @@ class Mark(StrEnum):
     LOST = "lost"
     LOOPED = "looped"
     TRUNCATED = "truncated"
+    DROPPED = "dropped"
     EMPTY = "empty"
     NO_FINISH_REASON = "no_finish_reason"
     NO_USAGE = "no_usage"
