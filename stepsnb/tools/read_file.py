@@ -30,7 +30,12 @@ def read_file_tool() -> Tool:
     return builtin_tool("read_file", ReadFileArguments, read_file, is_read_only=True, spills=False)
 
 
-def _read(root: Root, args: ReadFileArguments) -> ToolResult:
+def read_for_context(root: Root, path: str, max_bytes: int | None) -> ToolResult:
+    """Read a file the way the tool does, but at most `max_bytes` of it; None reads all of it."""
+    return _read(root, ReadFileArguments(path=path), max_bytes)
+
+
+def _read(root: Root, args: ReadFileArguments, max_bytes: int | None = READ_FILE_BYTES) -> ToolResult:
     try:
         with root.open_read(args.path) as file:
             raw = file.read(READ_FILE_MAX_BYTES + 1)
@@ -46,10 +51,10 @@ def _read(root: Root, args: ReadFileArguments) -> ToolResult:
     decoded = decode_text(raw)
     if decoded is None:
         return ToolResult.error(f"`{args.path}` is binary, not text ({len(raw):,} bytes)")
-    return _page(decoded, args)
+    return _page(decoded, args, max_bytes)
 
 
-def _page(decoded: DecodedText, args: ReadFileArguments) -> ToolResult:
+def _page(decoded: DecodedText, args: ReadFileArguments, max_bytes: int | None) -> ToolResult:
     notes = [] if decoded.encoding == "utf-8" else [f"this file is not UTF-8; it was read as {decoded.encoding}"]
     text, first = decoded.text, args.start_line or 1
     if args.start_line is not None or args.end_line is not None:
@@ -60,9 +65,9 @@ def _page(decoded: DecodedText, args: ReadFileArguments) -> ToolResult:
             return ToolResult.error(f"`{args.path}` has {len(lines):,} lines; start_line {first} is past its end")
         text = "".join(lines[first - 1 : args.end_line])
     raw = text.encode()
-    is_cut = len(raw) > READ_FILE_BYTES
-    if is_cut:
-        raw, note = _cut(raw, first)
+    is_cut = max_bytes is not None and len(raw) > max_bytes
+    if max_bytes is not None and is_cut:
+        raw, note = _cut(raw, first, max_bytes)
         notes.append(note)
     content = raw.decode()
     if notes:
@@ -70,16 +75,16 @@ def _page(decoded: DecodedText, args: ReadFileArguments) -> ToolResult:
     return ToolResult(content, is_truncated=is_cut)
 
 
-def _cut(raw: bytes, first: int) -> tuple[bytes, str]:
+def _cut(raw: bytes, first: int, max_bytes: int) -> tuple[bytes, str]:
     """Cut after the last whole line that fits, or inside the line when not even one does."""
-    kept = raw[:READ_FILE_BYTES]
+    kept = raw[:max_bytes]
     whole = kept[: kept.rfind(b"\n") + 1]
     if not whole:
         kept = trim_partial(kept)
         skip = f"start_line {first + 1} reads on after it"
         return (
             kept,
-            f"line {first:,} is longer than the {READ_FILE_BYTES:,} bytes one call reads, and is cut here; {skip}",
+            f"line {first:,} is longer than the {max_bytes:,} bytes one call reads, and is cut here; {skip}",
         )
     last = first + whole.count(b"\n") - 1
-    return whole, f"cut after line {last:,}, at {READ_FILE_BYTES:,} bytes; read on with start_line {last + 1}"
+    return whole, f"cut after line {last:,}, at {max_bytes:,} bytes; read on with start_line {last + 1}"
