@@ -32,7 +32,7 @@ def read_file_tool() -> Tool:
 
 def read_for_context(root: Root, path: str, max_bytes: int | None) -> ToolResult:
     """Read a file the way the tool does, but at most `max_bytes` of it; None reads all of it."""
-    return _read(root, ReadFileArguments(path=path), max_bytes)
+    return _read(root, ReadFileArguments(path=path, start_line=None, end_line=None), max_bytes)
 
 
 def _read(root: Root, args: ReadFileArguments, max_bytes: int | None = READ_FILE_BYTES) -> ToolResult:
