@@ -1,13 +1,12 @@
 """The one tree of exceptions; each message says where, what, and what instead."""
 
 from enum import StrEnum
-from typing import ClassVar
 
 
 class StepsError(Exception):
     """Base of every error a person can act on; `code` is stable and meant for scripts."""
 
-    code: ClassVar[str] = "error"
+    code: str = "error"
 
 
 class ConfigError(StepsError):
