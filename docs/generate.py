@@ -11,10 +11,13 @@ from pathlib import Path
 
 from stepsnb import settings, store
 from stepsnb.config import BUILTIN_TOOLS, schema
+from stepsnb.effects import DEFAULTS, RetryPolicy, retry_key
 from stepsnb.store import frames
 
 REFERENCE = Path(__file__).parent / "reference"
-TABLES = ("runs", "steps", "turns", "requests", "tool_calls", "cost", "questions", "transcript")
+TABLES = (
+    *("runs", "steps", "turns", "requests", "tool_calls", "cost", "models", "questions", "trajectory", "transcript"),
+)
 
 TABLES_HEAD = """# Tables
 
@@ -33,6 +36,29 @@ What decides how long, how large and how many, as `stepsnb.settings` has it. Uni
 | name | value | what it is |
 |---|---|---|
 """
+
+RETRIES_HEAD = """
+## Retries
+
+What each kind of effect may take, in seconds, unless an agent's `retry:` or the call itself says otherwise: first
+`default`, then the key of the kind, then the call. Each says only what it changes, and none can remove a timeout.
+
+The queue clock ends the wait for an executor, the run clock the work of one attempt; either may be tried again. The
+total clock covers all attempts and waits and is never started again. Attempts count the first one. The wait before
+retry n is the base to the power of n, no longer than the longest; a longer `Retry-After` goes before it.
+
+| effect | key | queue | run | total | attempts | base | longest wait |
+|---|---|---|---|---|---|---|---|
+"""
+
+EFFECTS = {
+    "llm": "model request",
+    "tool": "tool call",
+    "waiting": "call of a tool that waits for a person or another process",
+    "connector_call": "call of a connector's tool; 1 attempt unless the server calls it read-only or idempotent",
+    "subagent": "start of a sub-agent",
+    "connector": "fetch of a connector's list of tools",
+}
 
 PIPELINE_HEAD = """# Pipelines
 
@@ -173,7 +199,15 @@ def numbers_page() -> str:
                 lines.append(f"| `{name}` | `{_shown(getattr(settings, name))}` | {' '.join(text.split())} |")
             case ast.AnnAssign(target=ast.Name(id=name)), _:
                 raise SystemExit(f"settings.{name} has no text below it that says what it is")
-    return NUMBERS_HEAD + "\n".join(lines) + "\n"
+    retries = [_policy_row(EFFECTS[kind], retry_key(kind), policy) for kind, policy in DEFAULTS.items()]
+    return "\n".join([NUMBERS_HEAD.rstrip("\n"), *lines, RETRIES_HEAD.rstrip("\n"), *retries]) + "\n"
+
+
+def _policy_row(effect: str, key: str, policy: RetryPolicy) -> str:
+    clocks = (policy.queue_timeout_s, policy.run_timeout_s, policy.total_timeout_s)
+    rest = (policy.max_attempts, policy.backoff_base_s, policy.backoff_max_s)
+    cells = ["none" if value is None else f"{value:,g}" for value in (*clocks, *rest)]
+    return f"| {effect} | `{key}` | {' | '.join(cells)} |"
 
 
 def _shown(value: object) -> str:

@@ -134,6 +134,8 @@ async def _run(bounds: Bounds, work: Work[T], number: int) -> T:
     try:
         await asyncio.wait({task}, timeout=None if ends.at is None else ends.at - started)
         if not task.done():
+            await asyncio.sleep(0)  # what the work waited for may have come in the same moment
+        if not task.done():
             attempt.cut_off = str(ends.error)
             task.cancel()
             await asyncio.wait({task})
