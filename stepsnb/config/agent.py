@@ -5,9 +5,11 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from ..settings import ATTEMPTS, MAX_CONTEXT_BYTES
 from . import unsupported
 from .concept import Complaint, Concept
-from .grant import DEFAULT_TOOLS, Grant
+from .grants import DEFAULT_TOOLS, BuiltinGrant, Grant
+from .retry import RetryLayers
 from .scalars import (
     AtLeast0,
     AtLeast1,
@@ -48,7 +50,16 @@ class Agent(Concept):
     preflight: Preflight | None = Field(
         default=None, description="`false`: no request that the conversation doesn't need."
     )
-    attempts: Attempts | None = Field(default=None, description="1: a failed request is not repeated.")
+    attempts: Attempts | None = Field(
+        default=None, description=f"Requests for one reply while they fail; unset: {ATTEMPTS}, 1 repeats none."
+    )
+    retry: RetryLayers | None = Field(default=None, description="Changes to the retry policy, by kind of effect.")
+    compact_after_tokens: AtLeast0 | None = Field(
+        default=None, description="A larger conversation is summarised; unset: 80 % of the window, 0: never."
+    )
+    max_context_bytes: AtLeast0 | None = Field(
+        default=None, description=f"Of each file of `context_paths`; unset: {MAX_CONTEXT_BYTES:,}, 0: all of it."
+    )
 
     @property
     def tool_names(self) -> tuple[str, ...]:
@@ -56,11 +67,21 @@ class Agent(Concept):
         return DEFAULT_TOOLS if self.tools is None else tuple(grant.name for grant in self.tools)
 
     def complaints(self) -> Iterator[Complaint]:
-        """Refuse built-in profiles and tools granted twice."""
+        """Refuse built-in profiles, tools of one name, and two numbers of attempts."""
         if self.name.startswith("@"):
             subject = f"`name: {self.name}` (a built-in agent)"
             yield Complaint(("name",), not_supported(subject, "write the agent out under a name of your own"))
-        names = self.tool_names
-        for index, name in enumerate(names):
-            if name in names[:index]:
-                yield Complaint(("tools", index), f"tool `{name}` is granted twice; keep one", ("tools",))
+        for index, grant in enumerate(self.tools or ()):
+            for earlier in (self.tools or ())[:index]:
+                if grant.name == earlier.name:
+                    yield Complaint(("tools", index), _clash(grant, earlier), ("tools",))
+                    break
+        if self.attempts is not None and self.retry and self.retry.llm and self.retry.llm.max_attempts is not None:
+            text = "`attempts:` and `retry.llm.max_attempts:` say the same; keep `attempts:`, steps may override it"
+            yield Complaint(("retry", "llm", "max_attempts"), text, ("attempts", "retry"))
+
+
+def _clash(grant: Grant, earlier: Grant) -> str:
+    if grant == earlier or isinstance(grant, BuiltinGrant):
+        return f"tool `{grant.name}` is granted twice; keep one"
+    return f"two tools are called `{grant.name}`, the model could not tell them apart; give one another name"

@@ -1,14 +1,12 @@
 """What a step, job or pipeline asserts about its own run."""
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from . import unsupported
 from .concept import Complaint, Concept
 from .scalars import AnyText, ExitCode, Flag, Name, Text, one_of
-from .unsupported import Unsupported
 
 _OUTCOMES = ("succeeded", "failed", "errored", "aborted")
 
@@ -23,23 +21,29 @@ class ToolCallAssert(Concept):
 class StepAssert(Concept):
     """What must hold when a step ends; with `nudge` the model is told which files and calls it still owes."""
 
-    unsupported_keys: ClassVar[Unsupported] = unsupported.STEP_ASSERT
-
     stdout: Text | None = Field(default=None, description="Part of the output, or of the agent's last text.")
     code: ExitCode | None = Field(default=None, description="Exit code of a task.")
     files: tuple[Text, ...] = Field(default=(), description="Files in declared outputs, not empty.")
     tool_calls: tuple[ToolCallAssert, ...] = Field(
         default=(), description="Calls made in this order, others between them."
     )
+    verdict: Name | None = Field(default=None, description="What an agent step that declares `verdicts` decides.")
     nudge: Flag = False
 
     def complaints(self) -> Iterator[Complaint]:
         """Refuse an assert that asserts nothing, and a nudge that names a wanted conclusion."""
-        if not (self.files or self.tool_calls or self.stdout is not None or self.code is not None):
-            text = "`assert:` asserts nothing; give `stdout:`, `code:`, `files:` or `tool_calls:`, or remove it"
-            yield Complaint((), text, ("stdout", "code", "files", "tool_calls", "verdict"))
+        keys = ("stdout", "code", "files", "tool_calls", "verdict")
+        if all(getattr(self, key) in (None, ()) for key in keys):
+            text = (
+                "`assert:` asserts nothing; give `stdout:`, `code:`, `files:`, `tool_calls:` or `verdict:`, "
+                "or remove it"
+            )
+            yield Complaint((), text, keys)
         elif self.nudge and self.stdout is not None:
             text = "`nudge: true` beside `stdout:` would tell the model what to say; remove one of them"
+            yield Complaint(("nudge",), text)
+        elif self.nudge and self.verdict is not None:
+            text = "`nudge: true` beside `verdict:` would tell the model what to decide; remove one of them"
             yield Complaint(("nudge",), text)
         elif self.nudge and not (self.files or self.tool_calls):
             yield Complaint(

@@ -1,6 +1,6 @@
 """The base of every model: one concept of the YAML, frozen, with its rules stated as complaints."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
@@ -34,6 +34,10 @@ class Concept(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
     unsupported_keys: ClassVar[Unsupported] = {}
+    """Keys of the language that this version cannot do here yet, each with what to do instead."""
+
+    misplaced_keys: ClassVar[Mapping[str, str]] = {}
+    """Keys that its relatives have and it has not, each with what the key is for and what to do instead."""
 
     @classmethod
     def keys(cls) -> frozenset[str]:
@@ -76,6 +80,8 @@ class Reading:
             shown = dotted((*below, key))
             if key in concept.unsupported_keys:
                 text = not_supported(f"`{shown}:`", concept.unsupported_keys[key])
+            elif key in concept.misplaced_keys:
+                text = f"`{shown}:` {concept.misplaced_keys[key]}"
             else:
                 text = unknown_name(f"`{dotted(below)}:` key" if dotted(below) else "key", key, known)
             self._problems.add(raw.key_marks[key], raw.path, text)

@@ -106,9 +106,9 @@ def _sentence(error: ErrorDetails, found: Tree, followed: Path) -> str:
         return f"`{followed[-1]}:` {error['msg']}"
     names = subject(found, followed)
     if kind == "greater_than_equal":
-        return f"{names} is below {error['ctx']['ge']:g}; give {error['ctx']['ge']:g} or more"
+        return f"{names} is below {error['ctx']['ge']:,.10g}; give {error['ctx']['ge']:,.10g} or more"
     if kind == "less_than_equal":
-        return f"{names} is above {error['ctx']['le']:g}; give {error['ctx']['le']:g} or less"
+        return f"{names} is above {error['ctx']['le']:,.10g}; give {error['ctx']['le']:,.10g} or less"
     if kind in _SHAPES:
         return f"{names} {wrong_shape(found, _SHAPES[kind])}"
     return f"{names} {error['msg']}"

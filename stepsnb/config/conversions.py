@@ -12,13 +12,14 @@ from urllib.parse import urlsplit
 
 from pydantic_core import PydanticCustomError
 
-from ..settings import MODEL_NAME_CHARACTERS
+from ..settings import ATTEMPTS, MODEL_NAME_CHARACTERS
 from ..suggest import unknown_name
-from .tree import Entries, Items, Scalar
+from .tree import Entries, Items, Scalar, Tree
 from .wording import not_supported, wrong_shape
 
 _INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_BASES = {"0o": 8, "0x": 16}
 _INT_CHARACTERS = 18  # every token count and price fits, and `int()` refuses texts of thousands of digits
 _FLAGS = dict.fromkeys(("true", "True", "TRUE"), True) | dict.fromkeys(("false", "False", "FALSE"), False)
 _NEAR_FLAGS = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
@@ -29,6 +30,8 @@ _UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _MAX_DURATION_S = 10 * 365 * 24 * 3600.0
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_FUNCTION = re.compile(r"(?:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:)?[A-Za-z_]\w*")
+_PYTHON_VARIABLE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -80,7 +83,7 @@ def read_whole(raw: Any) -> Any:
         return raw
     if not _INT.fullmatch(text) or len(text) > _INT_CHARACTERS:
         raise bad_value("must be a whole number; write digits only, such as `30`")
-    return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
+    return int(text, _BASES.get(text[:2], 10))
 
 
 def read_number(raw: Any) -> Any:
@@ -113,6 +116,31 @@ def read_flag(raw: Any) -> Any:
         instead = f"`{text}` is text in YAML 1.2, so write `{meant}`" if meant else "write one of the two"
         raise bad_value(f"must be `true` or `false`; {instead}")
     return _FLAGS[text]
+
+
+def to_plain(tree: Tree) -> Any:
+    """Turn a tree into Python values by YAML 1.2 core rules, for what is JSON and has no field types of its own."""
+    match tree:
+        case Entries():
+            return {key: to_plain(entry) for key, entry in tree.items()}
+        case Items():
+            return [to_plain(item) for item in tree]
+        case _:
+            return _plain_scalar(tree)
+
+
+def _plain_scalar(scalar: Scalar) -> Any:
+    if scalar.is_null:
+        return None
+    if not scalar.is_plain:
+        return scalar.text
+    if scalar.text in _FLAGS:
+        return _FLAGS[scalar.text]
+    if _INT.fullmatch(scalar.text) and len(scalar.text) <= _INT_CHARACTERS:
+        return int(scalar.text, _BASES.get(scalar.text[:2], 10))
+    if _FLOAT.fullmatch(scalar.text) and not math.isinf(float(scalar.text)):
+        return float(scalar.text)
+    return scalar.text
 
 
 def read_duration(raw: Any) -> Any:
@@ -189,8 +217,32 @@ def read_endpoint(raw: Any) -> Any:
     return value
 
 
+def read_function_name(raw: Any, kind: str) -> Any:
+    """Read the name of something in Python: `NAME` in the notebook or `module:NAME`; `kind` says what it is."""
+    name = read_any_text(raw)
+    if isinstance(name, str) and not _FUNCTION.fullmatch(name):
+        raise bad_value(f"names no {kind}; write `NAME` for one of the notebook, or `package.module:NAME`")
+    return name
+
+
+def read_python_variable(raw: Any) -> Any:
+    """Read the name of a Python variable, or of an attribute of one."""
+    name = read_any_text(raw)
+    if isinstance(name, str) and not _PYTHON_VARIABLE.fullmatch(name):
+        raise bad_value("names no Python variable; write `NAME` or `NAME.ATTRIBUTE`")
+    return name
+
+
 def read_attempts(raw: Any) -> Any:
-    """Read a number of attempts; this version makes one."""
+    """Read a number of requests for one reply."""
+    value = read_whole(raw)
+    if value is not None and value < 1:
+        raise bad_value(f"never runs; give 1 or more, or leave it out for the default ({ATTEMPTS})")
+    return value
+
+
+def read_one_attempt(raw: Any) -> Any:
+    """Read a number of attempts of a step that is made once in this version."""
     value = read_whole(raw)
     if value is not None and value < 1:
         raise bad_value("never runs; give 1, or leave it out")

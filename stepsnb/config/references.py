@@ -8,7 +8,7 @@ from ..suggest import unknown_name
 from .agent import Agent
 from .concept import Complaint
 from .concept_reader import Built
-from .grant import BUILTIN_TOOLS
+from .grants import BUILTIN_TOOLS
 from .resource import Resource
 from .source import Source
 from .steps import AgentStep, GetStep, Step, TaskStep

@@ -18,7 +18,9 @@ from .conversions import (
     read_model_name,
     read_name,
     read_number,
+    read_one_attempt,
     read_preflight,
+    read_python_variable,
     read_text,
     read_variable_name,
     read_whole,
@@ -51,6 +53,7 @@ KeyVariable = Annotated[str, BeforeValidator(read_key_variable), WithJsonSchema(
 ModelName = Annotated[
     str, BeforeValidator(read_model_name), WithJsonSchema({"type": "string", "maxLength": MODEL_NAME_CHARACTERS})
 ]
+PythonVariable = Annotated[str, BeforeValidator(read_python_variable), WithJsonSchema({"type": "string"})]
 Endpoint = Annotated[str, BeforeValidator(read_endpoint), WithJsonSchema({"type": "string", "format": "uri"})]
 AtLeast0 = Annotated[int, Field(ge=0), BeforeValidator(read_whole)]
 AtLeast1 = Annotated[int, Field(ge=1), BeforeValidator(read_whole)]
@@ -64,5 +67,6 @@ Flag = Annotated[bool, BeforeValidator(read_flag)]
 DurationS = Annotated[
     float, BeforeValidator(read_duration), WithJsonSchema({"type": "string", "pattern": "^(0|.*[smh])$"})
 ]
-Attempts = Annotated[int, BeforeValidator(read_attempts), WithJsonSchema({"const": 1})]
+Attempts = Annotated[int, BeforeValidator(read_attempts), WithJsonSchema({"type": "integer", "minimum": 1})]
+OneAttempt = Annotated[int, BeforeValidator(read_one_attempt), WithJsonSchema({"const": 1})]
 Preflight = Annotated[bool, BeforeValidator(read_preflight), WithJsonSchema({"const": False})]

@@ -48,23 +48,18 @@ AGENT: Final[Unsupported] = {
     **_all(
         _REMOVE,
         "budget",
-        "compact_after_tokens",
         "delegate_budget_percent",
         "env",
         "fallback",
-        "max_context_bytes",
-        "retry",
         "settings",
         "volatile",
     ),
     "file": "write the agent's keys here",
     "system_file": "write the text under `system:`",
 }
-SOURCE: Final[Unsupported] = {"client": "name the server with `endpoint:` and its key's variable with `api_key_env:`"}
 TASK: Final[Unsupported] = {
     **_STEP,
     **_CONTAINER,
-    "context": "hand files over with `outputs:` and `inputs:`",
     "file": "write the program under `run:`",
     "fix": "repair it in an agent step that follows",
     "input_mapping": "use the artifact's own name",
@@ -75,16 +70,11 @@ TASK: Final[Unsupported] = {
 AGENT_STEP: Final[Unsupported] = {
     **_STEP,
     **_CONTAINER,
-    "context": "hand files over with `outputs:` and `inputs:`",
-    "context_paths": "tell the agent in its message to read the files",
     "dir": "write paths from the step's own directory on",
     "env": _REMOVE,
     "fallback": _REMOVE,
-    "max_context_bytes": _REMOVE,
     "message_files": "write the texts under `messages:`",
-    "output": "have the agent write a file, with `assert: {files: […], nudge: true}`",
-    "retry": _REMOVE,
-    "verdicts": "let the steps follow one another",
+    "retry": "write it on the agent",
 }
 GET: Final[Unsupported] = {
     **_STEP,
@@ -104,20 +94,11 @@ STEP_KINDS: Final[Unsupported] = {
     "approval": "have an agent ask with the tool `ask_user`",
     "try": "write the step itself, and let its command exit 0",
 }
-STEP_ASSERT: Final[Unsupported] = {"verdict": "assert on `stdout:` or `files:`"}
-BUILTIN_GRANT: Final[Unsupported] = _all(
-    _REMOVE, "allow", "answered_by", "args", "description", "max_calls", "max_output_bytes", "name"
-)
-PYTHON_GRANT: Final[Unsupported] = _all(
-    _REMOVE, "args", "description", "max_calls", "max_output_bytes", "name", "timeout"
-)
+BUILTIN_GRANT: Final[Unsupported] = _all(_REMOVE, "allow", "answered_by")
 GRANT_FORMS: Final[Unsupported] = {
-    "agent": "grant built-in or Python tools",
-    "mcp": "grant built-in or Python tools",
-    "run": "write it as a Python function and grant `{python: NAME}`",
+    "mcp": "grant built-in, Python or custom tools",
 }
 TOOLS: Final[Unsupported] = {
-    "edit_file": "grant `write_file`",
     "web_fetch": "fetch in a task step, or with a Python tool",
 }
 RESOURCE_TYPES: Final[Unsupported] = {"git": "clone in a task step, or use `path`"}

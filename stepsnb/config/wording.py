@@ -3,7 +3,10 @@
 from .tree import Entries, Items, Path, Scalar, Tree
 
 _MISSING = {
+    "agent": "name an entry of `agents:`",
     "builtin": "name a built-in tool",
+    "description": "say what the tool does, the model reads it",
+    "from": "write `from: {STEP: verdict}`",
     "input": "give US dollars per million tokens",
     "jobs": "a pipeline has at least one job",
     "name": "give it one",

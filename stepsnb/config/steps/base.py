@@ -8,14 +8,14 @@ from pydantic.json_schema import SkipJsonSchema
 from ..assertion import StepAssert
 from ..concept import Complaint, Concept
 from ..problems import Where
-from ..scalars import Attempts
+from ..scalars import OneAttempt
 
 
 class StepBase(Concept):
     """A step of a plan; `where` is the place it begins in its file."""
 
     where: SkipJsonSchema[Where] = Field(default=Where("<code>", 1, 1), exclude=True, repr=False)
-    attempts: Attempts | None = Field(default=None, description="1: a step that fails is not repeated.")
+    attempts: OneAttempt | None = Field(default=None, description="1: a step that fails is not repeated.")
 
 
 def artifact_complaints(inputs: Sequence[str], outputs: Sequence[str]) -> Iterator[Complaint]:

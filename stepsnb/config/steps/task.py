@@ -11,6 +11,10 @@ from ..concept import Complaint
 from ..scalars import AnyText, ArtifactName, DurationS, Name, Text, VariableName
 from ..unsupported import Unsupported
 from .base import StepBase, artifact_complaints, file_complaints
+from .context import StepContextFrom
+
+UPSTREAM = "upstream"
+"""Directory in which a task finds the decisions it reads."""
 
 
 class TaskStep(StepBase):
@@ -25,6 +29,9 @@ class TaskStep(StepBase):
     outputs: tuple[ArtifactName, ...] = ()
     env: dict[VariableName, AnyText] = Field(default_factory=dict)
     timeout_s: DurationS | None = Field(default=None, validation_alias="timeout", description='"0" means none.')
+    context: StepContextFrom | None = Field(
+        default=None, description="Decisions of agent steps, as files `upstream/STEP`."
+    )
     assert_: StepAssert | None = Field(default=None, validation_alias="assert")
 
     @property
@@ -42,3 +49,18 @@ class TaskStep(StepBase):
         elif self.assert_ and self.assert_.nudge:
             text = "`assert.nudge:` is for agent steps, a task has no model to tell; remove it"
             yield Complaint(("assert", "nudge"), text, ("assert",))
+        if self.assert_ and self.assert_.verdict is not None:
+            text = "`assert.verdict:` is for agent steps, a task decides nothing; assert on `stdout:` or `files:`"
+            yield Complaint(("assert", "verdict"), text, ("assert",))
+        if self.context is not None:
+            yield from self._context_complaints(self.context)
+
+    def _context_complaints(self, context: StepContextFrom) -> Iterator[Complaint]:
+        for key, names in (("inputs", self.inputs), ("outputs", self.outputs)):
+            if UPSTREAM in names:
+                text = f"`{UPSTREAM}` is where `context:` puts its files; give the artifact another name"
+                yield Complaint((key, names.index(UPSTREAM)), text, (key, "context"))
+        for name in context.from_:
+            if name.startswith(".") or "/" in name or "\\" in name:
+                text = f"the decision of `{name}` cannot be the file `{UPSTREAM}/{name}`; read it in an agent step"
+                yield Complaint(("context", "from", name), text, ("context",))

@@ -1,0 +1,20 @@
+"""Tools an agent is granted, one file for each form, and what a step selects of them."""
+
+from .builtin import BUILTIN_TOOLS, DEFAULT_TOOLS, BuiltinGrant
+from .custom import CustomGrant
+from .forms import Grant, Selected
+from .python import PythonGrant
+from .sub_agent import AgentGrant
+from .tool_name import SYNTHESIZED_TOOLS
+
+__all__ = [
+    "BUILTIN_TOOLS",
+    "DEFAULT_TOOLS",
+    "SYNTHESIZED_TOOLS",
+    "AgentGrant",
+    "BuiltinGrant",
+    "CustomGrant",
+    "Grant",
+    "PythonGrant",
+    "Selected",
+]
