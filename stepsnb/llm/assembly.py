@@ -3,12 +3,14 @@
 import time
 import uuid
 from collections.abc import Collection
+from typing import NamedTuple
 
 import msgspec
 
 from ..messages import ToolCall
 from ..usage import Usage
 from .chunks import CallDelta, Chunk, ContentPart, Delta, read_usage
+from .repair import is_object
 from .request import Listener
 
 
@@ -19,13 +21,19 @@ class _OpenCall:
         self.id = ""
         self.name = ""
         self.arguments: list[str] = []
+        self.is_text = True
+        """Whether the arguments came as text, as they should."""
 
     def is_complete(self) -> bool:
         """Whether the arguments so far are a whole JSON object."""
-        try:
-            return isinstance(msgspec.json.decode("".join(self.arguments)), dict)
-        except msgspec.DecodeError:
-            return False
+        return is_object("".join(self.arguments))
+
+    def to_call(self) -> ToolCall:
+        """Return what has arrived; arguments that were no text are text now, which is a repair."""
+        arguments = "".join(self.arguments)
+        if self.is_text:
+            return ToolCall(id=self.id, name=self.name, arguments=arguments)
+        return ToolCall(id=self.id, name=self.name, arguments=arguments, repaired=True, raw=arguments)
 
 
 class Assembly:
@@ -47,6 +55,8 @@ class Assembly:
         self.usage: Usage | None = None
         self.model = ""
         self.error: object = None
+        self.has_replaced_ids = False
+        """Whether a call came without an id, or with one that another call has."""
         self.first_output_at: float | None = None
         """When the first text, thinking or call arrived, on `time.perf_counter`."""
         self._listener = listener
@@ -140,8 +150,9 @@ class Assembly:
         if name != call.name and not call.arguments:
             call.name += name
         arguments = function.arguments if function is not None else None
-        if isinstance(arguments, dict):
+        if arguments is not None and not isinstance(arguments, str):
             arguments = msgspec.json.encode(arguments).decode()
+            call.is_text = False
         if arguments:
             call.arguments.append(arguments)
 
@@ -181,9 +192,19 @@ class Assembly:
         for call in self._calls:
             if not call.id or call.id in seen or call.id in self._taken_ids:
                 call.id = new_call_id()
+                self.has_replaced_ids = True
             seen.add(call.id)
-            calls.append(ToolCall(id=call.id, name=call.name, arguments="".join(call.arguments)))
+            calls.append(call.to_call())
         return tuple(calls)
+
+
+class Reading(NamedTuple):
+    """What a whole reply says: its text, its calls, why it ended, and whether its own form had to be mended."""
+
+    text: str | None
+    calls: tuple[ToolCall, ...]
+    finish_reason: str | None
+    is_mended: bool = False
 
 
 def new_call_id() -> str:

@@ -4,8 +4,8 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from ..messages import Message, ToolCall
-from .assembly import Assembly
+from ..messages import Mark, Message
+from .assembly import Assembly, Reading
 from .prices import price_usage
 from .providers import provider_named
 from .reader import ReplyReader
@@ -32,8 +32,11 @@ class Mode(Protocol):
     def listen(self, listener: Listener | None) -> Listener | None:
         """Return who hears the raw pieces of the reply."""
 
-    def read(self, assembly: Assembly) -> tuple[str | None, tuple[ToolCall, ...], str | None]:
-        """Return the text, the calls and the finish reason of a reply."""
+    def read(self, assembly: Assembly, choice: Choice, history: Sequence[Message]) -> Reading:
+        """Return what a whole reply says."""
+
+    def read_partial(self, assembly: Assembly) -> Reading:
+        """Return what has arrived of a reply that broke off."""
 
 
 class Chat:
@@ -62,13 +65,14 @@ class Chat:
         On cancellation the connection is closed at once. Raises: `RequestFailed`, a `ProviderError`.
         """
         started = time.perf_counter()
+        choice = choice or Choice()
         link = self._link
         if link is None:
             link = self._link = await self._connect()
             self._head = build_head(link.target)
         mode = self._mode
         messages = self._history.extend_to(history)
-        body = b"".join((self._head, messages, b"]", mode.tail(choice or Choice()), b"}"))
+        body = b"".join((self._head, messages, b"]", mode.tail(choice), b"}"))
         assembly = Assembly(mode.listen(listener), tool_names=mode.tool_names, taken_ids=self._history.call_ids)
         reader = ReplyReader(link.target, assembly)
         try:
@@ -77,32 +81,53 @@ class Chat:
         except RequestFailed as exc:
             exc.latency_s = time.perf_counter() - started
             if assembly.has_output:
-                exc.partial = self._build_reply(link.target, assembly, reader.status, started)
+                partial = mode.read_partial(assembly)
+                exc.partial = _build_reply(link.target, assembly, partial, (), reader.status, started)
             raise
-        return self._build_reply(link.target, assembly, reader.status, started)
+        reading = mode.read(assembly, choice, history)
+        return _build_reply(link.target, assembly, reading, marks_of(reading, assembly), reader.status, started)
 
-    def _build_reply(self, target: Target, assembly: Assembly, status: int, started: float) -> Reply:
-        text, calls, finish_reason = self._mode.read(assembly)
-        cost, price_source = (None, None) if assembly.usage is None else price_usage(target, assembly.usage)
-        first = assembly.first_output_at
-        return Reply(
-            text=text,
-            thinking=assembly.thinking,
-            tool_calls=calls,
-            finish_reason=finish_reason,
-            usage=assembly.usage,
-            model=assembly.model or target.model,
-            status=status,
-            latency_s=time.perf_counter() - started,
-            first_token_s=None if first is None else first - started,
-            cost_usd=cost,
-            price_source=price_source,
-        )
+
+def _build_reply(
+    target: Target, assembly: Assembly, reading: Reading, marks: tuple[Mark, ...], status: int, started: float
+) -> Reply:
+    cost, price_source = (None, None) if assembly.usage is None else price_usage(target, assembly.usage)
+    first = assembly.first_output_at
+    return Reply(
+        text=reading.text,
+        thinking=assembly.thinking,
+        tool_calls=reading.calls,
+        finish_reason=reading.finish_reason,
+        usage=assembly.usage,
+        model=assembly.model or target.model,
+        status=status,
+        latency_s=time.perf_counter() - started,
+        first_token_s=None if first is None else first - started,
+        cost_usd=cost,
+        price_source=price_source,
+        marks=marks,
+    )
+
+
+def marks_of(reading: Reading, assembly: Assembly) -> tuple[Mark, ...]:
+    """Return what was wrong with a whole reply, or is noteworthy about it."""
+    calls, reason = reading.calls, assembly.finish_reason
+    found = {
+        Mark.REPAIRED: reading.is_mended or any(call.repaired for call in calls),
+        Mark.PROMOTED: any(call.promoted for call in calls),
+        Mark.LOST: not calls and reason in ("tool_calls", "function_call"),
+        Mark.TRUNCATED: reason == "length",
+        Mark.EMPTY: not calls and not (reading.text or "").strip(),
+        Mark.NO_FINISH_REASON: reason is None,
+        Mark.NO_USAGE: assembly.usage is None,
+        Mark.IDS_REPLACED: assembly.has_replaced_ids,
+    }
+    return tuple(mark for mark, is_so in found.items() if is_so)
 
 
 def build_head(target: Target) -> bytes:
     """Encode what stands before the messages in every request to a target; dials that are unset are not sent."""
-    provider = provider_named(target.provider)
+    provider = provider_named(target.provider, target.base_url)
     head: dict[str, object] = {"model": target.model, "stream": target.stream}
     if target.stream and provider.reports_usage:
         head["stream_options"] = {"include_usage": True}

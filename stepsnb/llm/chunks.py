@@ -13,10 +13,10 @@ from ..usage import Usage
 
 
 class FunctionDelta(msgspec.Struct):
-    """The function of a call; `arguments` is JSON text, from some servers the object itself."""
+    """The function of a call; `arguments` is JSON text, from some servers the object itself (or whatever it is)."""
 
     name: str | None = None
-    arguments: str | dict[str, Any] | None = None
+    arguments: Any = None
 
 
 class CallDelta(msgspec.Struct):

@@ -11,12 +11,13 @@ from typing import Any
 import msgspec
 
 from ..messages import Message, ToolCall
-from .assembly import Assembly
-from .json_reply import AnswerStream, read_json_reply
+from .assembly import Assembly, Reading
+from .json_reply import AnswerStream, read_json_reply, read_partial_answer
 from .json_schema import build_schema
+from .repair_calls import CallRepairer
 from .request import Choice, Listener, ToolSpec
 from .target import Target
-from .wire import encode_json, encode_message
+from .wire import encode_json, encode_message, sendable
 
 DESCRIPTION_CHARACTERS = 300
 """Of a tool's description in the system message: small models lose the thread in long ones."""
@@ -28,6 +29,7 @@ class JsonMode:
     def __init__(self, target: Target, tools: Sequence[ToolSpec]) -> None:
         self.tool_names: frozenset[str] = frozenset()  # none is offered natively
         self._tools = {tool.name: tool for tool in tools}
+        self._repairer = CallRepairer(tools)
         self._max_tokens = target.max_tokens
         self._instructions = describe_tools(tools) if tools else ""
         self._tails: dict[tuple[tuple[str, ...] | None, bool, bool, bytes], bytes] = {}
@@ -72,19 +74,24 @@ class JsonMode:
         """Return who hears the raw pieces of the reply: of its JSON only an answer is passed on."""
         return AnswerStream(listener) if listener is not None and self._tools else listener
 
-    def read(self, assembly: Assembly) -> tuple[str | None, tuple[ToolCall, ...], str | None]:
-        """Return the answer, the call and the finish reason of a reply."""
+    def read(self, assembly: Assembly, choice: Choice, history: Sequence[Message]) -> Reading:
+        """Return what a whole reply says: an answer, or a call."""
         text, calls = assembly.text, assembly.calls()
-        if text is None or calls or not self._tools:
-            return text, calls, assembly.finish_reason
-        return read_json_reply(text, assembly.finish_reason)
+        reading = Reading(text, calls, assembly.finish_reason)
+        if text is not None and not calls and self._tools:
+            reading = read_json_reply(text, assembly.finish_reason)
+        return reading._replace(calls=tuple(map(self._repairer.repair, reading.calls)))
+
+    def read_partial(self, assembly: Assembly) -> Reading:
+        """Return what has arrived of a reply that broke off: of its JSON only an answer."""
+        text = assembly.text
+        if text is not None and self._tools:
+            text = read_partial_answer(text)
+        return Reading(text, assembly.calls(), assembly.finish_reason)
 
 
 def _write_call(call: ToolCall) -> str:
-    try:
-        arguments = msgspec.json.decode(call.arguments or "{}")
-    except msgspec.DecodeError:
-        arguments = call.arguments
+    arguments = msgspec.Raw(msgspec.json.format(sendable(call).encode(), indent=-1))
     return encode_json({"tool": call.name, "arguments": arguments}).decode()
 
 

@@ -5,7 +5,8 @@ import re
 import msgspec
 
 from ..messages import ToolCall
-from .assembly import new_call_id
+from .assembly import Reading, new_call_id
+from .repair import repair_object
 from .request import Listener
 
 
@@ -22,23 +23,61 @@ _SPECIAL = re.compile(r'["\\]')
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
-def read_json_reply(text: str, finish_reason: str | None) -> tuple[str | None, tuple[ToolCall, ...], str | None]:
-    """Return the answer, the call and the finish reason of a reply.
+def read_json_reply(text: str, finish_reason: str | None) -> Reading:
+    """Return the answer or the call in a reply.
 
-    A reply cut off in the middle gives what its answer holds so far, None when it was no answer. A text that is no
-    such object at all comes from a server that does not know `response_format`; it is the answer as it stands.
+    A reply in a fence, or not quite JSON, is mended. One that was cut gives what its answer holds so far, or the call
+    with the arguments that had begun, marked as repaired; without arguments it gives neither. A text that is no such
+    object at all comes from a server that does not know `response_format`; it is the answer as it stands.
     """
+    reply = _read_object(text)
+    if reply is not None:
+        return _to_reading(reply, text, finish_reason)
     fenced = _FENCE.match(text)
     document = fenced[1] if fenced else text
+    if document.lstrip()[:1] != "{":
+        return Reading(text, (), finish_reason)
+    reply = _read_object(document)
+    if reply is None:
+        mended = repair_object(document)
+        reply = None if mended is None else _read_object(mended)
+        is_call = reply is not None and reply.tool is not None and _has_arguments(reply)
+        if finish_reason in (None, "length") and not is_call:
+            return Reading(_partial_answer(document), (), finish_reason)
+    if reply is None or (reply.tool is None and reply.answer is None):
+        return Reading(text, (), finish_reason)
+    return _to_reading(reply, text, finish_reason, is_mended=True)
+
+
+def _read_object(document: str) -> _Object | None:
     try:
-        reply = _decode(document)
-    except msgspec.DecodeError:
-        is_cut = finish_reason in (None, "length") and document.lstrip()[:1] == "{"
-        return (_partial_answer(document) if is_cut else text), (), finish_reason
-    if reply.tool is not None:
-        call = ToolCall(id=new_call_id(), name=reply.tool, arguments=bytes(reply.arguments).decode())
-        return None, (call,), "tool_calls"
-    return (text if reply.answer is None else reply.answer), (), finish_reason
+        return _decode(document)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+
+
+def _to_reading(reply: _Object, text: str, finish_reason: str | None, *, is_mended: bool = False) -> Reading:
+    if reply.tool is None:
+        return Reading(text if reply.answer is None else reply.answer, (), finish_reason, is_mended)
+    call = ToolCall(
+        id=new_call_id(),
+        name=reply.tool,
+        arguments=bytes(reply.arguments).decode(),
+        repaired=is_mended,
+        raw=text if is_mended else None,
+    )
+    # A mended one may be a cut one; that is for the loop to decide.
+    is_cut = is_mended and finish_reason == "length"
+    return Reading(None, (call,), "length" if is_cut else "tool_calls", is_mended)
+
+
+def _has_arguments(reply: _Object) -> bool:
+    return bytes(reply.arguments).strip(b"{} \t\r\n") != b""
+
+
+def read_partial_answer(text: str) -> str | None:
+    """Return what a reply that broke off holds of an answer; None when it was none."""
+    return _partial_answer(text) if text.lstrip()[:1] == "{" else text
 
 
 def _partial_answer(document: str) -> str | None:

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
-from ..messages import Message, ToolCall
-from .assembly import Assembly
+from ..messages import Message
+from .assembly import Assembly, Reading
+from .promotion import offered_tools, promote_calls
+from .repair_calls import CallRepairer
 from .request import Choice, Listener, ToolSpec
 from .target import Target
 from .wire import encode_json, encode_message, encode_tool, join_json
@@ -14,6 +16,8 @@ class NativeMode:
 
     def __init__(self, target: Target, tools: Sequence[ToolSpec]) -> None:
         self.tool_names = frozenset(tool.name for tool in tools)
+        self._tools = {tool.name: tool for tool in tools}
+        self._repairer = CallRepairer(tools)
         self._string_tool_choice = target.string_tool_choice
         self._encoded = {tool.name: encode_tool(tool) for tool in tools}
         self._tails: dict[tuple[tuple[str, ...] | None, bool], bytes] = {}
@@ -48,6 +52,16 @@ class NativeMode:
         """Return who hears the raw pieces of the reply."""
         return listener
 
-    def read(self, assembly: Assembly) -> tuple[str | None, tuple[ToolCall, ...], str | None]:
-        """Return the text, the calls and the finish reason of a reply."""
-        return assembly.text, assembly.calls(), assembly.finish_reason
+    def read(self, assembly: Assembly, choice: Choice, history: Sequence[Message]) -> Reading:
+        """Return what a whole reply says. Without calls of its own, those written in its text are looked for."""
+        text, finish_reason = assembly.text, assembly.finish_reason
+        calls = assembly.calls()
+        if not calls and text:
+            text, calls = promote_calls(text, offered_tools(self._tools, choice), history)
+            if calls and finish_reason != "length":
+                finish_reason = "tool_calls"
+        return Reading(text, tuple(map(self._repairer.repair, calls)), finish_reason)
+
+    def read_partial(self, assembly: Assembly) -> Reading:
+        """Return what has arrived of a reply that broke off, as it came."""
+        return Reading(assembly.text, assembly.calls(), assembly.finish_reason)

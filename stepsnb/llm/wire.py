@@ -9,7 +9,8 @@ from typing import Protocol
 
 import msgspec
 
-from ..messages import Message
+from ..messages import Message, ToolCall
+from .repair import is_object
 from .request import ToolSpec
 
 _encode = msgspec.json.Encoder().encode
@@ -36,17 +37,33 @@ def _mend(value: object) -> object:
 def encode_message(message: Message) -> bytes:
     """Encode one message as chat completions take it; thinking is never sent back.
 
-    A content of None goes out as null and an empty one as an empty text: what the provider said is kept.
+    A content of None goes out as null and an empty one as an empty text: what the provider said is kept. The
+    arguments of a call always go out as a JSON object, see `sendable`.
     """
     wire: dict[str, object] = {"role": message.role, "content": message.content}
     if message.role == "tool":
         wire["tool_call_id"] = message.tool_call_id
     elif message.tool_calls:
         wire["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": sendable(call)}}
             for call in message.tool_calls
         ]
     return encode_json(wire)
+
+
+def sendable(call: ToolCall) -> str:
+    """Return the arguments of a call as a history may hold them: a valid JSON object, as it stands where it is one.
+
+    Servers parse the calls of a history to fill in the model's template, and refuse a request with others for good:
+    llama.cpp with 500, vLLM and Mistral with 400. What could not be read goes out as text inside an object, so that
+    the model sees what it wrote.
+    """
+    arguments = call.arguments
+    if is_object(arguments):
+        return arguments
+    if arguments.strip() in ("", "null"):
+        return "{}"
+    return encode_json({"unreadable_arguments": arguments}).decode()
 
 
 def encode_tool(tool: ToolSpec) -> bytes:

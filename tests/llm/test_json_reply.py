@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stepsnb.llm.assembly import Reading
 from stepsnb.llm.json_reply import AnswerStream, read_json_reply
 
 from .conftest import Heard
@@ -21,7 +22,7 @@ def stream(*pieces):
 
 
 def test_call_keeps_its_arguments_as_written():
-    text, calls, reason = read_json_reply('{"tool": "add", "arguments": {"a": 1,  "b": "x"}}', "stop")
+    text, calls, reason, _ = read_json_reply('{"tool": "add", "arguments": {"a": 1,  "b": "x"}}', "stop")
     assert (text, reason) == (None, "tool_calls")
     assert [(call.name, call.arguments) for call in calls] == [("add", '{"a": 1,  "b": "x"}')]
     assert calls[0].id.startswith("call_")
@@ -32,7 +33,7 @@ def test_call_without_arguments_has_none():
 
 
 def test_answer_is_the_text():
-    assert read_json_reply(' {"answer": "It is \\"so\\"."}\n', "stop") == ('It is "so".', (), "stop")
+    assert read_json_reply(' {"answer": "It is \\"so\\"."}\n', "stop") == Reading('It is "so".', (), "stop")
 
 
 def test_fenced_reply_is_read():
@@ -41,16 +42,54 @@ def test_fenced_reply_is_read():
 
 @pytest.mark.parametrize("text", ["Just words.", '{"other": 1}', "{broken", '{"answer": 5}'])
 def test_text_that_is_no_such_object_is_the_answer_as_it_stands(text):
-    assert read_json_reply(text, "stop") == (text, (), "stop")
+    assert read_json_reply(text, "stop") == Reading(text, (), "stop")
 
 
 def test_cut_answer_keeps_what_came():
-    assert read_json_reply('{"answer": "It was a lo\\', "length") == ("It was a lo", (), "length")
+    assert read_json_reply('{"answer": "It was a lo\\', "length") == Reading("It was a lo", (), "length")
 
 
-@pytest.mark.parametrize("text", ['{"tool": "write_file", "arguments": {"path": "a', '{"ans', "{"])
-def test_cut_call_is_no_text_and_no_call(text):
-    assert read_json_reply(text, "length") == (None, (), "length")
+@pytest.mark.parametrize(
+    "text", ['{"tool": "write_file", "arguments": {', '{"tool": "write_file", "argu', '{"tool": "wri', '{"ans', "{"]
+)
+def test_cut_call_without_arguments_is_no_text_and_no_call(text):
+    assert read_json_reply(text, "length") == Reading(None, (), "length")
+
+
+def test_cut_call_is_a_repaired_one_that_still_says_it_was_cut():
+    cut = '{"tool": "write_file", "arguments": {"path": "a'
+    reading = read_json_reply(cut, "length")
+    (call,) = reading.calls
+    assert (call.name, call.arguments, call.repaired, call.raw) == ("write_file", '{"path": "a"}', True, cut)
+    assert (reading.text, reading.finish_reason, reading.is_mended) == (None, "length", True)
+
+
+def test_slightly_broken_call_is_mended():
+    reading = read_json_reply('{"tool": "add", "arguments": {"a": 1,},}', "stop")
+    assert [(call.arguments, call.repaired) for call in reading.calls] == [('{"a": 1}', True)]
+    assert (reading.finish_reason, reading.is_mended) == ("tool_calls", True)
+
+
+def test_right_call_is_not_marked():
+    reading = read_json_reply('{"tool": "add", "arguments": {"text": "{\\"a\\": 1,}"}}', "stop")
+    assert [call.repaired for call in reading.calls] == [False]
+    assert not reading.is_mended
+
+
+@pytest.mark.parametrize("reason", ["stop", None])
+def test_fenced_call_without_arguments_is_one(reason):
+    reading = read_json_reply('```json\n{"tool": "list_sheets"}\n```', reason)
+    assert [(call.name, call.arguments) for call in reading.calls] == [("list_sheets", "{}")]
+    assert reading.is_mended
+
+
+def test_answer_with_a_raw_line_break_is_mended():
+    assert read_json_reply('{"answer": "one\ntwo"}', "stop") == Reading("one\ntwo", (), "stop", is_mended=True)
+
+
+def test_words_around_an_object_are_an_answer():
+    text = 'I would write {"tool": "add", "arguments": {"a": 1}} here.'
+    assert read_json_reply(text, "stop") == Reading(text, (), "stop")
 
 
 def test_answer_is_heard_piece_by_piece():
