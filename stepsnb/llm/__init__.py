@@ -3,6 +3,7 @@
 from .chat import Chat
 from .client import ModelClient
 from .estimate import estimate_text, estimate_tokens
+from .find_client import find_client
 from .providers import PROVIDERS, Provider
 from .reply import Reply, RequestFailed
 from .request import Choice, Listener, ToolSpec
@@ -23,6 +24,7 @@ __all__ = [
     "ToolSpec",
     "estimate_text",
     "estimate_tokens",
+    "find_client",
     "register_script",
     "resolve_target",
     "unregister_script",

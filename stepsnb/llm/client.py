@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from ..errors import InputError
 from .chat import Chat, Mode
 from .json_mode import JsonMode
 from .native_mode import NativeMode
@@ -23,11 +24,19 @@ class ModelClient:
     """One model at one address.
 
     Conversations share connections with every other client of the same address on the same event loop; they are
-    kept warm when a client closes, and end with the loop.
+    kept warm when a client closes, and end with the loop. `client` is the user's own, when the target names one.
     """
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, client: object | None = None) -> None:
+        if target.client is not None and client is None:
+            raise InputError(f"client `{target.client}` was not handed in; set the variable before the run")
         self.target = target
+        self.slots: int | None = None
+        """How many requests the model answers at once; None when it sets no limit. Known once it is prepared."""
+        if client is not None:
+            address = getattr(client, "base_url", None)
+            self.target = msgspec.structs.replace(target, base_url="" if address is None else str(address))
+        self._client = client
         self._link: Link | None = None
         self._preparing = asyncio.Lock()
 
@@ -42,6 +51,11 @@ class ModelClient:
     async def _connect(self, on_note: Note | None = None) -> "Link":
         async with self._preparing:
             if self._link is None:
+                if self._client is not None:
+                    from .client_link import link_client
+
+                    self._link = await link_client(self.target, self._client)
+                    return self._link
                 if self.target.provider == "local":
                     from .local import server_for
 
@@ -52,10 +66,11 @@ class ModelClient:
                         model=server.model,
                         context_window=self.target.context_window or server.context_window,
                     )
-                from .connection import Link
+                    self.slots = server.slots
+                from .connection import HttpLink
                 from .transports import build_transport
 
-                self._link = Link(self.target, await build_transport(self.target))
+                self._link = HttpLink(self.target, await build_transport(self.target))
             return self._link
 
     def open(self, tools: Sequence[ToolSpec]) -> Chat:

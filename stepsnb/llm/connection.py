@@ -5,6 +5,7 @@ import contextlib
 import socket
 import ssl
 from collections.abc import AsyncIterable
+from typing import Protocol
 
 import httpx
 
@@ -36,8 +37,22 @@ def request_headers(target: Target, url: httpx.URL) -> list[tuple[bytes, bytes]]
     return headers
 
 
-class Link:
-    """What it takes to send a request to a target: transport, address and headers, prepared once."""
+class Link(Protocol):
+    """A way to send requests to a target, prepared once: `HttpLink`, or the `ClientLink` of a client brought along."""
+
+    @property
+    def target(self) -> Target:
+        """Where the requests go."""
+
+    async def post(self, body: bytes, reader: ReplyReader) -> None:
+        """Send one request and feed its response to `reader`; on cancellation the connection is closed at once.
+
+        Raises: `RequestFailed`.
+        """
+
+
+class HttpLink:
+    """The link over our own transports: address and headers of a target."""
 
     def __init__(self, target: Target, transport: httpx.AsyncBaseTransport) -> None:
         self.target = target
@@ -46,10 +61,7 @@ class Link:
         self._headers = request_headers(target, self._url)
 
     async def post(self, body: bytes, reader: ReplyReader) -> None:
-        """Send one request and feed its response to `reader`; on cancellation the connection is closed at once.
-
-        Raises: `RequestFailed`.
-        """
+        """Send one request, as `Link` says."""
         request = httpx.Request("POST", self._url, headers=self._headers, content=body, extensions=_TIMEOUTS)
         status: int | None = None
         try:
@@ -73,23 +85,31 @@ async def _read(target: Target, response: httpx.Response, reader: ReplyReader) -
     # The raw stream, if it can be: each layer of asynchronous generators costs time for every chunk.
     is_encoded = response.headers.get("content-encoding", "identity") != "identity"
     body: AsyncIterable[bytes] = response.aiter_bytes() if is_encoded else response.stream  # type: ignore[assignment]
+    await read_body(target, body, reader, httpx.TransportError)
+
+
+async def read_body(target: Target, body: AsyncIterable[bytes], reader: ReplyReader, lost: type[Exception]) -> None:
+    """Feed a response's bytes to `reader` until its stream is done; `lost` is what a lost connection raises.
+
+    Raises: `RequestFailed`, and `lost` when the reply was not whole by then.
+    """
     chunks, size = aiter(body), 0
     try:
         async for chunk in chunks:
             size += len(chunk)
             if size > LLM_REPLY_BYTES:
-                raise failures.too_large(target, response.status_code)
+                raise failures.too_large(target, reader.status)
             reader.feed(chunk)
             if reader.is_done:
                 break
         else:
             return
-    except httpx.TransportError:
+    except lost:
         if reader.is_whole:  # only what follows the reply was lost
             return
         raise
     # A connection whose response was read to its end can be used again.
-    with contextlib.suppress(TimeoutError, httpx.TransportError):
+    with contextlib.suppress(TimeoutError, lost):
         async with asyncio.timeout(LINGER_S):
             async for _ in chunks:
                 pass
@@ -111,13 +131,13 @@ def translate(target: Target, status: int | None, exc: httpx.TransportError) -> 
         case httpx.ConnectTimeout():
             return failures.unreachable(target, f"no connection within {LLM_CONNECT_S:g} s")
         case httpx.ConnectError() | httpx.ProxyError():
-            return failures.unreachable(target, _reason(exc))
+            return failures.unreachable(target, connect_reason(exc))
         case httpx.TimeoutException():
             return failures.stalled(target, LLM_RUN_S)
     return failures.broken_off(target, status, str(exc) or type(exc).__name__)
 
 
-def _reason(exc: BaseException) -> str:
+def connect_reason(exc: BaseException) -> str:
     """Find the operating system's reason below a failed connection."""
     cause: BaseException | None = exc
     while cause is not None:

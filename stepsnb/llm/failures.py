@@ -29,6 +29,8 @@ def is_retryable(status: int) -> bool:
 
 def where(target: Target) -> str:
     """Name the provider for the start of a message; an endpoint without an entry is named by its address."""
+    if target.client is not None:
+        return f"client `{target.client}`"
     if target.provider == "endpoint":
         return f"endpoint `{show_url(target.base_url)}`"
     return f"provider `{target.provider}`"
@@ -102,8 +104,11 @@ def _meaning(target: Target, status: int, headers: Mapping[str, str]) -> str:
     """Say what a status means here and what to do."""
     if 300 <= status < 400:
         place = show_url(headers.get("location", "")) if "location" in headers else "another address"
-        return f"redirected ({status}) to {place}; set `source.endpoint` to the address that answers"
+        setting = "the client's `base_url`" if target.client is not None else "`source.endpoint`"
+        return f"redirected ({status}) to {place}; set {setting} to the address that answers"
     match status:
+        case 401 | 403 if target.client is not None:
+            return f"key refused ({status}); check the key the client was made with"
         case 401 | 403 if target.api_key_env:
             return f"key refused ({status}); check {target.api_key_env} in the environment this kernel started with"
         case 401 | 403:
@@ -111,7 +116,8 @@ def _meaning(target: Target, status: int, headers: Mapping[str, str]) -> str:
         case 402:
             return "payment wanted (402); add credit, or use another model"
         case 404:
-            return f"model `{target.model}` or the address {show_url(target.base_url)} is not known there (404)"
+            address = f"the address {show_url(target.base_url)}" if target.base_url else "the client's address"
+            return f"model `{target.model}` or {address} is not known there (404)"
         case 413:
             return "the request is too large (413)"
         case 429:

@@ -36,10 +36,20 @@ def known_model(target: Target) -> tuple[Any, Any] | None:
 
     A server on this machine is not looked up: a model's name alone says nothing about what it costs there.
     """
-    prices_id = provider_named(target.provider).prices_id
+    prices_id = provider_named(target.provider, target.base_url).prices_id
+    if target.client is not None and prices_id is None:
+        return _known_to_client(target)
     if prices_id is None and (not target.base_url or target.provider != "endpoint" or is_loopback(target.base_url)):
         return None
     return _find(prices_id, None if prices_id else target.base_url, target.model)
+
+
+def _known_to_client(target: Target) -> tuple[Any, Any] | None:
+    """Look a model up by the address of the client, then by its name: the address is often that of a gateway."""
+    if is_loopback(target.base_url):
+        return None
+    at_address = _find(None, target.base_url, target.model) if target.base_url else None
+    return at_address or _find(None, None, target.model)
 
 
 @functools.lru_cache(maxsize=256)

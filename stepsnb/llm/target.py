@@ -15,6 +15,7 @@ from ..suggest import unknown_name
 from ..usage import Price
 from .addresses import is_http, to_base_url
 from .providers import PROVIDERS, Provider, provider_at
+from .providers.client import CLIENT
 
 if TYPE_CHECKING:
     from ..config import Agent, PriceEntry, Source
@@ -26,7 +27,8 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     `model` is the name on the wire, `label` what the user wrote. `base_url` is empty until a model of `local/` is
     served. The key itself is never here: `api_key_env` names the variable that holds it. `price` is None when
     the pipeline has none, and `asks_server` says whether a request that the conversation doesn't need (for the
-    size of the context window) may be sent. Relative script files are looked up in `base_dir`.
+    size of the context window) may be sent. Relative script files are looked up in `base_dir`. `client` names the
+    variable of a client that the user brings along, which has its own address and key.
     """
 
     provider: str
@@ -45,6 +47,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     price: Price | None = None
     asks_server: bool = True
     base_dir: Path = Path()
+    client: str | None = None
 
 
 FREE = Price(input=Decimal(0), output=Decimal(0), source="local")
@@ -72,7 +75,12 @@ def resolve_target(
         raise InputError(f"{where}: names no model; set `source.model`, or `defaults.model` for every agent")
     if len(label) > MODEL_NAME_CHARACTERS:
         raise InputError(f"{where}: the model's name is longer than {MODEL_NAME_CHARACTERS} characters")
-    provider, model, base_url = _locate(where, label, source.endpoint)
+    client: str | None = getattr(source, "client", None)
+    if client is not None:
+        _check_client(where, source)
+        provider, model, base_url = CLIENT, label, ""
+    else:
+        provider, model, base_url = _locate(where, label, source.endpoint)
     key_env = source.api_key_env or provider.key_env
     if key_env is not None:
         _check_key(where, provider, key_env)
@@ -101,7 +109,17 @@ def resolve_target(
         price=price,
         asks_server=agent.preflight is not False,
         base_dir=base_dir,
+        client=client,
     )
+
+
+def _check_client(where: str, source: "Source") -> None:
+    for key in ("endpoint", "api_key_env"):
+        if getattr(source, key) is not None:
+            raise InputError(
+                f"{where}: `source.{key}` beside `source.client`, which has its own address and key; "
+                f"give them to the client and leave out `{key}`"
+            )
 
 
 def _locate(where: str, label: str, endpoint: str | None) -> tuple[Provider, str, str]:

@@ -1,6 +1,7 @@
 """Getting a model ready, and conversations that share what it takes."""
 
 import asyncio
+from types import SimpleNamespace
 
 import pytest
 
@@ -43,6 +44,29 @@ async def test_local_model_is_served_when_prepared_and_once(served):
 async def test_local_models_window_is_its_servers(served, wire_server):
     assert await local_client().context_window() == 8192
     assert wire_server.requests == []
+
+
+async def test_local_model_says_how_many_requests_it_answers_at_once(served):
+    client = local_client()
+    await client.prepare()
+    assert client.slots == 1
+
+
+async def test_endpoint_sets_no_limit_to_requests_at_once(wire_server):
+    client = ModelClient(build_target(wire_server.base_url))
+    await client.prepare()
+    assert client.slots is None
+
+
+def test_target_of_a_client_needs_the_client():
+    with pytest.raises(InputError, match="client `my_llm` was not handed in; set the variable before the run"):
+        ModelClient(build_target("", provider="client", client="my_llm"))
+
+
+async def test_window_of_a_clients_model_is_known_by_its_name_and_asks_nobody():
+    client = SimpleNamespace(chat=SimpleNamespace(completions=None), base_url="https://api.openai.com/v1/")
+    target = build_target("", provider="client", client="my_llm", model="gpt-4.1", asks_server=True)
+    assert (await ModelClient(target, client).context_window() or 0) > 100_000
 
 
 async def test_first_request_prepares_what_nobody_prepared(served, wire_server):

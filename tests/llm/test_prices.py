@@ -2,6 +2,8 @@
 
 from decimal import Decimal
 
+import pytest
+
 from stepsnb.llm import ModelClient
 from stepsnb.llm.prices import price_usage
 from stepsnb.llm.target import FREE
@@ -39,6 +41,27 @@ def test_unknown_price_is_none_and_never_zero():
 def test_server_on_this_machine_is_not_priced_by_a_models_name():
     assert price_usage(build_target(model="gpt-4.1"), USAGE) == (None, None)
     assert price_usage(build_target(provider="ollama", model="gpt-4.1"), USAGE) == (None, None)
+
+
+def client_target(base_url, **fields):
+    return build_target(base_url, provider="client", client="my_llm", **fields)
+
+
+def test_model_of_a_client_is_priced_by_the_address_of_the_client():
+    at_openai = price_usage(client_target("https://api.openai.com/v1/", model="gpt-4.1"), USAGE)
+    assert at_openai == (Decimal("0.0169"), "genai-prices")
+    azure = client_target("https://tides.openai.azure.com/openai/", model="gpt-4.1")
+    assert price_usage(azure, USAGE)[1] == "genai-prices"
+
+
+@pytest.mark.parametrize("base_url", ["https://gateway.example/v1/", ""])
+def test_model_of_a_client_at_an_unknown_address_is_priced_by_its_name(base_url):
+    assert price_usage(client_target(base_url, model="gpt-4.1"), USAGE) == (Decimal("0.0169"), "genai-prices")
+    assert price_usage(client_target(base_url, model="no-such-model-ever"), USAGE) == (None, None)
+
+
+def test_client_of_a_server_on_this_machine_is_not_priced_by_a_models_name():
+    assert price_usage(client_target("http://127.0.0.1:9/v1/", model="gpt-4.1"), USAGE) == (None, None)
 
 
 def test_free_is_zero_and_says_why():

@@ -44,3 +44,18 @@ def test_endpoint_of_a_hosted_provider_is_that_provider():
 
 def test_name_without_an_entry_is_any_endpoint():
     assert provider_named("endpoint").name == "endpoint"
+
+
+@pytest.mark.parametrize(
+    ("base_url", "max_tokens_key"),
+    [
+        ("https://api.openai.com/v1/", "max_completion_tokens"),
+        ("https://tides.openai.azure.com/openai/", "max_completion_tokens"),
+        ("https://tides.openai.azure.com.evil.example/openai/", "max_tokens"),
+        ("http://127.0.0.1:8000/v1/", "max_tokens"),
+        ("", "max_tokens"),
+    ],
+)
+def test_client_is_written_to_in_the_words_of_its_server(base_url, max_tokens_key):
+    provider = provider_named("client", base_url)
+    assert (provider.name, provider.max_tokens_key, provider.key_env) == ("client", max_tokens_key, None)

@@ -156,3 +156,46 @@ def test_what_runs_here_costs_nothing(tmp_path):
 def test_preflight_false_means_no_request_beside_the_conversation(tmp_path):
     assert resolve(tmp_path, model="ollama/x").asks_server
     assert not resolve(tmp_path, model="ollama/x", agent={"preflight": False}).asks_server
+
+
+def resolve_client(tmp_path, *, prices=None, agent=None, **source):
+    return resolve_target(
+        Source(**source).model_copy(update={"client": "my_llm"}),
+        agent=Agent(name="critic", **(agent or {})),
+        prices=prices or {},
+        default_model=None,
+        base_dir=tmp_path,
+    )
+
+
+def test_model_of_a_client_goes_out_verbatim_and_no_key_is_asked_for(tmp_path):
+    target = resolve_client(tmp_path, model="openai/gpt-5")
+    assert (target.provider, target.client) == ("client", "my_llm")
+    assert (target.model, target.label, target.base_url) == ("openai/gpt-5", "openai/gpt-5", "")
+    assert (target.api_key_env, target.tool_mode) == (None, "native")
+
+
+def test_model_of_a_client_has_the_pipelines_price(tmp_path):
+    prices = {"tides": PriceEntry(input=Decimal(2), output=Decimal(8))}
+    assert resolve_client(tmp_path, model="tides", prices=prices).price == Price(input=Decimal(2), output=Decimal(8))
+
+
+def test_dials_and_tool_mode_hold_for_a_client(tmp_path):
+    target = resolve_client(tmp_path, model="m", tool_mode="json", stream=False, agent={"temperature": 0.5})
+    assert (target.tool_mode, target.stream, target.temperature) == ("json", False, 0.5)
+
+
+def test_client_needs_a_model(tmp_path):
+    with pytest.raises(InputError, match=r"agent `critic`: names no model"):
+        resolve_client(tmp_path)
+
+
+@pytest.mark.parametrize("key", [{"endpoint": "http://127.0.0.1:8/v1"}, {"api_key_env": "MY_KEY"}])
+def test_client_brings_its_own_address_and_key(tmp_path, key):
+    (name,) = key
+    with pytest.raises(InputError) as caught:
+        resolve_client(tmp_path, model="m", **key)
+    assert str(caught.value) == (
+        f"agent `critic`: `source.{name}` beside `source.client`, which has its own address and key; "
+        f"give them to the client and leave out `{name}`"
+    )

@@ -31,6 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--alias", required=True, help="name of the model on the wire")
     parser.add_argument("--port", type=int, default=0, help="port on loopback; 0 picks a free one")
     parser.add_argument("--context", type=int, required=True, help="context window in tokens")
+    parser.add_argument("--slots", type=int, required=True, help="requests answered at once; they share the context")
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--temperature", type=float, required=True)
     parser.add_argument("--top-p", type=float, required=True)
@@ -63,7 +64,7 @@ def _run_package(args: argparse.Namespace) -> int:
     params.model.path = args.model
     params.model_alias = {args.alias}
     params.n_ctx = args.context
-    params.n_parallel = 1
+    params.n_parallel = args.slots
     params.hostnames = [_HOST]
     params.port = args.port
     params.use_jinja = True
@@ -91,7 +92,7 @@ def _run_program(args: argparse.Namespace) -> int:
     parent = os.getppid()
     port = args.port or _free_port()
     argv = [args.llama_server, "--model", args.model, "--alias", args.alias, "--host", _HOST, "--port", str(port)]
-    argv += ["--ctx-size", str(args.context), "--parallel", "1", "--threads", str(args.threads), "--jinja"]
+    argv += ["--ctx-size", str(args.context), "--parallel", str(args.slots), "--threads", str(args.threads), "--jinja"]
     argv += ["--temp", str(args.temperature), "--top-p", str(args.top_p), "--repeat-penalty", str(args.repeat_penalty)]
     with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as child:
         try:

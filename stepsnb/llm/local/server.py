@@ -22,6 +22,9 @@ from ...settings import KILL_GRACE_S, LOCAL_READY_S
 from .catalog import LocalModel, local_model
 from .weights import Note, fetch_weights
 
+SLOTS = 1
+"""Requests answered at once: two would share the same processors, and the window."""
+
 _ERROR_LINES = 3
 _MAX_THREADS = 4
 """More make a small model slower. One processor is left to the others: threads of llama.cpp wait for each other
@@ -29,11 +32,15 @@ busily, so that a single one that is held up slows it down several times."""
 
 
 class ServerInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a running local model answers: an OpenAI-compatible base URL (`…/v1`), its name there, its window."""
+    """Where a running local model answers: an OpenAI-compatible base URL (`…/v1`), its name there, its window.
+
+    `slots` is how many requests it answers at once; others wait in the server.
+    """
 
     base_url: str
     model: str
     context_window: int
+    slots: int = SLOTS
 
 
 class _Child:
@@ -136,6 +143,7 @@ async def _start(model: LocalModel, path: Path, backend: list[str]) -> tuple[_Ch
     threads = max(1, min(_MAX_THREADS, (os.cpu_count() or 2) - 1))
     argv = [sys.executable, "-P", str(script), "--model", str(path), "--alias", model.name, "--port", "0"]
     argv += ["--context", str(model.context_window), "--threads", str(threads), *backend]
+    argv += ["--slots", str(SLOTS)]
     argv += ["--temperature", str(model.temperature), "--top-p", str(model.top_p)]
     argv += ["--repeat-penalty", str(model.repeat_penalty)]
     log = tempfile.TemporaryFile()  # noqa: SIM115 - the child's owner closes it

@@ -1,8 +1,12 @@
 """The providers, one line each; adding one is a file here and a line below."""
 
+import functools
 from urllib.parse import urlsplit
 
+import msgspec
+
 from .base import Provider
+from .client import CLIENT
 from .endpoint import ENDPOINT
 from .llama_server import LLAMA_SERVER
 from .lmstudio import LMSTUDIO
@@ -28,10 +32,24 @@ PROVIDERS: dict[str, Provider] = {
 }
 """Providers by the prefix of their models."""
 
+_AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
+"""Hosts of Azure OpenAI. Source: learn.microsoft.com, "Azure OpenAI in Microsoft Foundry Models REST API"."""
 
-def provider_named(name: str) -> Provider:
-    """Return the provider a resolved target names: one of the table, or any endpoint."""
-    return PROVIDERS.get(name, ENDPOINT)
+
+def provider_named(name: str, base_url: str = "") -> Provider:
+    """Return the provider a resolved target names: one of the table, a client brought along, or any endpoint.
+
+    Such a client is written to in the words of the server it talks to, if that is a known one.
+    """
+    return _client_of(base_url) if name == CLIENT.name else PROVIDERS.get(name, ENDPOINT)
+
+
+@functools.lru_cache(maxsize=64)
+def _client_of(base_url: str) -> Provider:
+    known = provider_at(base_url)
+    if (urlsplit(base_url).hostname or "").endswith(_AZURE):
+        known = msgspec.structs.replace(OPENAI, prices_id="azure")
+    return msgspec.structs.replace(CLIENT, max_tokens_key=known.max_tokens_key, prices_id=known.prices_id)
 
 
 def provider_at(endpoint: str) -> Provider:
