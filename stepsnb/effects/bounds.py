@@ -29,11 +29,11 @@ class Ends:
 
 
 class Bounds:
-    """The clocks of one effect that was first handed in at `began`; `what` names it at the start of messages."""
+    """The clocks of one effect that was first handed in at `began`; `where` names it at the start of messages."""
 
-    def __init__(self, policy: RetryPolicy, what: str, began: float) -> None:
+    def __init__(self, policy: RetryPolicy, where: str, began: float) -> None:
         self._policy = policy
-        self._prefix = f"{what}: " if what else ""
+        self._prefix = f"{where}: " if where else ""
         self._total_at = _later(began, policy.total_timeout_s)
 
     def of_queue(self, handed_in: float) -> Ends:

@@ -49,11 +49,10 @@ async def run_effect(
     policy: RetryPolicy,
     work: Work[T],
     *,
-    what: str = "",
+    where: str = "",
     executor: Executor | None = None,
     handed_in_at: float | None = None,
     on_retry: Callable[[RetryNotice], None] | None = None,
-    may_retry: Callable[[], bool] | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> T:
     """Try `work` until it gives a result, and return that.
@@ -66,25 +65,24 @@ async def run_effect(
     Args:
         policy: The clocks, the attempts and the waits.
         work: Called once for each attempt.
-        what: Names the effect at the start of the clocks' messages, such as "tool `fetch`".
+        where: Names the effect at the start of the clocks' messages, such as "tool `fetch`".
         executor: Room that each attempt waits for; None hands it straight to its owner, without a queue.
         handed_in_at: When, in the loop's time, the first attempt was handed in, if not now.
         on_retry: Told before each wait; N attempts give N - 1 notices.
-        may_retry: Asked before another attempt; false once work has had an effect that must not be had twice.
         sleep: Waits between attempts.
 
     Raises: `EffectFailed` once nothing is left to try.
     """
     loop = asyncio.get_running_loop()
     handed_in = loop.time() if handed_in_at is None else handed_in_at
-    bounds, number = Bounds(policy, what, handed_in), 1
+    bounds, number = Bounds(policy, where, handed_in), 1
     while True:
         try:
             return await _attempt(bounds, work, number, executor, handed_in)
         except (EffectFailed, ProviderError) as exc:
             failure, cause = to_failure(exc), exc.__cause__ if isinstance(exc, ClockRanOut) else exc
         try:
-            if not failure.retryable or number >= policy.max_attempts or not (may_retry is None or may_retry()):
+            if not failure.retryable or number >= policy.max_attempts:
                 raise final(failure, number)
             wait_s = bounds.wait_after(failure, number, loop.time())
         except EffectFailed as exc:

@@ -62,6 +62,14 @@ async def failure(*args, **kwargs):
     return caught.value
 
 
+def later_then_fail(seconds):
+    async def work():
+        await asyncio.sleep(seconds)
+        raise down()
+
+    return work
+
+
 # Attempts and waits.
 
 
@@ -145,13 +153,6 @@ async def test_a_request_that_had_begun_to_give_output_is_not_sent_again():
     assert failed.__cause__.partial.text == "half"
 
 
-@in_virtual_time
-async def test_who_asks_is_asked_before_another_attempt():
-    work = Work(down())
-    await failure(PLAIN, work, may_retry=lambda: False)
-    assert len(work.attempts) == 1
-
-
 # What a provider asks for.
 
 
@@ -195,7 +196,7 @@ async def test_the_run_clock_cancels_the_work_and_the_next_attempt_has_its_own()
 
 @in_virtual_time
 async def test_work_that_ran_too_long_fails_as_a_deadline():
-    failed = await failure(clocks(run_timeout_s=5), Work(later(10)), what="tool `fetch`")
+    failed = await failure(clocks(run_timeout_s=5), Work(later(10)), where="tool `fetch`")
     assert str(failed) == ("tool `fetch`: deadline exceeded while running: no result within 5 s (`run_timeout_secs`)")
     assert (failed.code, failed.retryable, failed.__cause__) == (ErrorCode.DEADLINE_EXCEEDED, True, None)
 
@@ -291,21 +292,12 @@ async def test_work_that_was_cut_off_may_say_that_it_must_not_be_repeated():
 
 @in_virtual_time
 async def test_the_total_clock_is_never_started_again_and_is_final():
-    work = Work(later(4), later(4))
-    work._does = [later_then_fail(4), later(100)]
+    work = Work(later_then_fail(4), later(100))
     failed = await failure(clocks(attempts=9, run_timeout_s=50, total_timeout_s=10), work)
     assert now() == 1_010
     assert [attempt.deadline for attempt in work.attempts] == [1_010, 1_010]
     assert str(failed) == ("after 2 attempts: deadline exceeded: the total of 10 s (`total_timeout_secs`) is used up")
     assert (failed.code, failed.retryable) == (ErrorCode.DEADLINE_EXCEEDED, False)
-
-
-def later_then_fail(seconds):
-    async def work():
-        await asyncio.sleep(seconds)
-        raise down()
-
-    return work
 
 
 @in_virtual_time
@@ -320,7 +312,7 @@ async def test_the_total_clock_is_final_when_it_ends_with_the_run_clock():
 async def test_a_wait_that_the_total_clock_would_end_is_not_waited():
     notices = []
     policy = clocks(attempts=3, total_timeout_s=5)
-    failed = await failure(policy, Work(down(retry_after_s=5)), on_retry=notices.append, what="model `m`")
+    failed = await failure(policy, Work(down(retry_after_s=5)), on_retry=notices.append, where="model `m`")
     assert str(failed) == (
         "model `m`: deadline exceeded: the total of 5 s (`total_timeout_secs`) ends before another attempt, "
         "5 s from now; the last one: provider `x`: failed (503)"
