@@ -3,7 +3,7 @@
 import pytest
 
 from stepsnb.llm import ModelClient
-from stepsnb.llm.windows import read_window
+from stepsnb.llm.windows import Window, locate_window, read_window
 
 from .conftest import build_target
 
@@ -68,3 +68,52 @@ async def test_server_that_is_not_there_is_no_error_yet():
 async def test_table_knows_hosted_models():
     target = build_target("https://api.openai.com/v1", provider="openai", model="gpt-4.1", asks_server=True)
     assert await ModelClient(target).context_window() > 500_000
+
+
+async def _locate(base_url="http://127.0.0.1:9/v1", **fields):
+    return await locate_window(build_target(base_url, **fields))
+
+
+async def test_agents_own_window_is_the_agents_word():
+    assert await _locate(context_window=7) == Window(7, "agent")
+
+
+async def test_window_of_a_fetched_model_is_the_word_of_its_server():
+    assert await _locate(provider="local", context_window=8192) == Window(8192, "server")
+
+
+async def test_catalogue_is_read_without_asking():
+    found = await _locate("https://api.openai.com/v1", provider="openai", model="gpt-4.1", asks_server=True)
+    assert found.source == "catalogue"
+    assert found.tokens > 500_000
+
+
+@pytest.mark.parametrize("provider", ["endpoint", "lmstudio", "llama-server"])
+async def test_server_on_this_machine_outranks_the_catalogue(wire_server, provider):
+    wire_server.says(200, {"data": [{"id": "qwen2.5-coder", "loaded_context_length": 4096}]})
+    found = await _locate(wire_server.base_url, provider=provider, model="qwen2.5-coder", asks_server=True)
+    assert found == Window(4096, "server")
+
+
+@pytest.mark.parametrize("provider", ["endpoint", "lmstudio", "ollama"])
+async def test_silent_server_on_this_machine_leaves_a_small_family(wire_server, provider):
+    wire_server.says(404, {})
+    found = await _locate(wire_server.base_url, provider=provider, model="qwen2.5-coder", asks_server=True)
+    assert found == Window(32_000, "catalogue")
+
+
+async def test_nothing_larger_than_the_assumed_window_is_believed_of_this_machine():
+    assert await _locate(provider="ollama", model="kimi-k3:latest") == Window(None, "assumed")
+
+
+async def test_family_stands_in_for_a_hosted_model_nobody_lists():
+    found = await _locate("https://api.openai.com/v1", provider="openai", model="gpt-7-nova")
+    assert found == Window(128_000, "catalogue")
+
+
+async def test_unknown_model_is_assumed():
+    assert await _locate(model="some-local-build") == Window(None, "assumed")
+
+
+async def test_script_has_no_window_whatever_its_name():
+    assert await _locate("http://scripted.invalid/v1", provider="scripted", model="qwen") == Window(None, "assumed")
