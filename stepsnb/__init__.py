@@ -17,16 +17,18 @@ if TYPE_CHECKING:
         copy,
         cost,
         load,
+        models,
         questions,
         requests,
         runs,
         sql,
         steps,
         tool_calls,
+        trajectory,
         transcript,
         turns,
     )
-    from .errors import StepsError
+    from .errors import StepsError, ToolError
     from .outcome import Outcome
     from .store import Store
 
@@ -40,15 +42,18 @@ _HOMES = {
     "RunHandle": "api",
     "StepsError": "errors",
     "Store": "store",
+    "ToolError": "errors",
     "copy": "api",
     "cost": "api",
     "load": "api",
+    "models": "api",
     "questions": "api",
     "requests": "api",
     "runs": "api",
     "sql": "api",
     "steps": "api",
     "tool_calls": "api",
+    "trajectory": "api",
     "transcript": "api",
     "turns": "api",
 }
@@ -61,15 +66,18 @@ __all__ = [
     "RunHandle",
     "StepsError",
     "Store",
+    "ToolError",
     "copy",
     "cost",
     "load",
+    "models",
     "questions",
     "requests",
     "runs",
     "sql",
     "steps",
     "tool_calls",
+    "trajectory",
     "transcript",
     "turns",
 ]

@@ -3,7 +3,7 @@
 from .outputs import copy
 from .pipeline import LoadedPipeline, load
 from .run import OpenRun, Run, RunHandle
-from .tables import cost, questions, requests, runs, sql, steps, tool_calls, transcript, turns
+from .tables import cost, models, questions, requests, runs, sql, steps, tool_calls, trajectory, transcript, turns
 
 __all__ = [
     "LoadedPipeline",
@@ -13,12 +13,14 @@ __all__ = [
     "copy",
     "cost",
     "load",
+    "models",
     "questions",
     "requests",
     "runs",
     "sql",
     "steps",
     "tool_calls",
+    "trajectory",
     "transcript",
     "turns",
 ]

@@ -43,13 +43,23 @@ def cost(run: str | None = None, *, store: PathLike | None = None) -> "pd.DataFr
     return frames.cost_df(_store(store), run)
 
 
+def models(run: str | None = None, *, store: PathLike | None = None) -> "pd.DataFrame":
+    """One row a model: requests, replies and tool calls, how many failed, and what was wrong with replies."""
+    return frames.models_df(_store(store), run)
+
+
 def questions(run: str | None = None, *, store: PathLike | None = None) -> "pd.DataFrame":
     """One row a question that was asked, with its answer and who gave it."""
     return frames.questions_df(_store(store), run)
 
 
+def trajectory(run: str, *, store: PathLike | None = None) -> "pd.DataFrame":
+    """One row a tool call of a run, in order; a sub-agent's behind the call it answers."""
+    return frames.trajectory_df(_store(store), run)
+
+
 def transcript(run: str, *, store: PathLike | None = None) -> "pd.DataFrame":
-    """One row a message of a run, in order."""
+    """One row a message of a run or a note about it, in order."""
     return frames.transcript_df(_store(store), run)
 
 

@@ -2,12 +2,14 @@
 
 from .frames import (
     cost_df,
+    models_df,
     questions_df,
     requests_df,
     runs_df,
     sql_df,
     steps_df,
     tool_calls_df,
+    trajectory_df,
     transcript_df,
     turns_df,
 )
@@ -20,6 +22,7 @@ __all__ = [
     "Spool",
     "Store",
     "cost_df",
+    "models_df",
     "open_spool",
     "questions_df",
     "requests_df",
@@ -28,6 +31,7 @@ __all__ = [
     "sql_df",
     "steps_df",
     "tool_calls_df",
+    "trajectory_df",
     "transcript_df",
     "turns_df",
 ]

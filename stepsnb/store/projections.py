@@ -41,6 +41,18 @@ FROM (
 """
 """Takes consecutive records of one `writer`: the number of the first, and the list of `payloads`."""
 
+DROP_KNOWN: Final = """
+DELETE FROM batch WHERE rowid IN (
+    SELECT batch.rowid FROM batch SEMI JOIN events USING (run_id, seq) WHERE batch.run_id <> '' AND batch.seq >= 0
+    UNION ALL
+    SELECT row FROM (
+        SELECT rowid AS row, row_number() OVER (PARTITION BY run_id, seq ORDER BY rowid) AS copy
+        FROM batch WHERE run_id <> '' AND seq >= 0
+    ) WHERE copy > 1
+)
+"""
+"""Drops what was recorded again: a run and a number name one event, and the first record of it stands."""
+
 BATCH_KINDS: Final = "SELECT DISTINCT kind FROM batch"
 EMPTY_BATCH: Final = "DELETE FROM batch"
 
@@ -76,11 +88,11 @@ _STEP_STARTS: Final = """
 INSERT INTO step_starts BY NAME
 SELECT
     run_id, step_id, seq, created_at, parent_id, step_kind AS kind, name, coalesce(coordinates, '{}') AS coordinates,
-    hash, coalesce(attempt, 1) AS attempt, agent, model
+    hash, coalesce(attempt, 1) AS attempt, agent, model, call_id
 FROM (
     SELECT *, unnest(from_json(payload, '{
         "name": "VARCHAR", "step_kind": "VARCHAR", "parent_id": "VARCHAR", "coordinates": "JSON", "hash": "VARCHAR",
-        "attempt": "BIGINT", "agent": "VARCHAR", "model": "VARCHAR"
+        "attempt": "BIGINT", "agent": "VARCHAR", "model": "VARCHAR", "call_id": "VARCHAR"
     }'))
     FROM batch WHERE kind = 'step_started'
 )
@@ -92,12 +104,12 @@ SELECT
     run_id, step_id, seq, created_at, step_kind AS kind, name,
     CASE WHEN kind = 'step_finished' THEN outcome WHEN reused THEN 'reused' ELSE 'skipped' END AS outcome,
     reason, coalesce(duration_s, 0) AS duration_s, verdict, note, response,
-    coalesce(wrapped_up, FALSE) AS wrapped_up, fallback_model
+    coalesce(wrapped_up, FALSE) AS wrapped_up, fallback_model, output
 FROM (
     SELECT *, unnest(from_json(payload, '{
         "name": "VARCHAR", "step_kind": "VARCHAR", "outcome": "VARCHAR", "reason": "VARCHAR", "reused": "BOOLEAN",
         "duration_s": "DOUBLE", "verdict": "VARCHAR", "note": "VARCHAR", "response": "VARCHAR",
-        "wrapped_up": "BOOLEAN", "fallback_model": "VARCHAR"
+        "wrapped_up": "BOOLEAN", "fallback_model": "VARCHAR", "output": "VARCHAR"
     }'))
     FROM batch WHERE kind IN ('step_finished', 'step_skipped')
 )
@@ -118,11 +130,12 @@ _TURNS: Final = """
 INSERT INTO turns BY NAME
 SELECT
     run_id, step_id, seq, created_at, coalesce(turn, 0) AS turn, model, finish_reason, text,
-    coalesce(thinking, '') AS thinking, coalesce(tool_calls, '[]') AS tool_calls
+    coalesce(thinking, '') AS thinking, coalesce(tool_calls, '[]') AS tool_calls,
+    list_filter(coalesce(marks, []), lambda mark: mark IS NOT NULL) AS marks, coalesce(synthetic, FALSE) AS synthetic
 FROM (
     SELECT *, unnest(from_json(payload, '{
         "turn": "BIGINT", "model": "VARCHAR", "finish_reason": "VARCHAR", "text": "VARCHAR", "thinking": "VARCHAR",
-        "tool_calls": "JSON"
+        "tool_calls": "JSON", "marks": ["VARCHAR"], "synthetic": "BOOLEAN"
     }'))
     FROM batch WHERE kind = 'turn_finished'
 )
@@ -153,12 +166,12 @@ SELECT
     run_id, step_id, seq, created_at, coalesce(turn, 0) AS turn, coalesce(call_id, '') AS call_id, tool,
     coalesce(args, '') AS args, coalesce(result, '') AS result, coalesce(ok, TRUE) AS ok,
     coalesce(repaired, FALSE) AS repaired, coalesce(promoted, FALSE) AS promoted,
-    coalesce(truncated, FALSE) AS truncated, spilled_to, duration_s, denied_by
+    coalesce(truncated, FALSE) AS truncated, spilled_to, duration_s, denied_by, code
 FROM (
     SELECT *, unnest(from_json(payload, '{
         "phase": "VARCHAR", "turn": "BIGINT", "call_id": "VARCHAR", "tool": "VARCHAR", "args": "VARCHAR",
         "result": "VARCHAR", "ok": "BOOLEAN", "repaired": "BOOLEAN", "promoted": "BOOLEAN", "truncated": "BOOLEAN",
-        "spilled_to": "VARCHAR", "duration_s": "DOUBLE", "denied_by": "VARCHAR"
+        "spilled_to": "VARCHAR", "duration_s": "DOUBLE", "denied_by": "VARCHAR", "code": "VARCHAR"
     }'))
     FROM batch WHERE kind = 'tool'
 )

@@ -7,7 +7,7 @@ from stepsnb.events import encode_event
 from stepsnb.store import DamagedSpool, Store, open_spool, run_events
 from stepsnb.store.records import encode_record
 from stepsnb.store.segments import SegmentName
-from tests.support.recorded import conversation, record, stamp
+from tests.support.recorded import BEGAN, conversation, record, stamp
 
 
 def rows(store: Store, query: str) -> list[tuple[object, ...]]:
@@ -43,6 +43,30 @@ def test_every_event_is_taken_once_however_often_someone_reads(root: Path, store
     assert run_events(store, "r1") == first
     assert run_events(store, "r2") == second
     assert rows(store, "SELECT count(*) FROM events") == [(len(first + second),)]
+
+
+def test_a_run_and_a_number_name_one_event_and_the_first_record_of_it_stands(root: Path, store: Store) -> None:
+    first = record(root, "r1", conversation(turns=1))
+    again = record(root, "r1", conversation(turns=2), began=BEGAN + 1_000)
+
+    assert run_events(store, "r1") == [*first, *again[len(first) :]]
+    assert rows(store, "SELECT count(*) FROM requests WHERE turn = 1") == [(1,)]
+
+
+def test_events_without_a_run_or_number_are_all_kept(root: Path, store: Store) -> None:
+    spool = open_spool(root)
+    for _ in range(2):
+        spool.append(b'{"kind":"note","text":"a"}')
+        spool.append(b'{"kind":"note","run_id":"r1","text":"a"}')
+
+    assert rows(store, "SELECT count(*) FROM events") == [(4,)]
+
+
+def test_the_same_number_in_another_run_is_another_event(root: Path, store: Store) -> None:
+    record(root, "r1", conversation())
+    record(root, "r2", conversation())
+
+    assert rows(store, "SELECT count(DISTINCT run_id) FROM turns") == [(2,)]
 
 
 def test_events_say_who_wrote_them_and_when(root: Path, store: Store) -> None:

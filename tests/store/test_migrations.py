@@ -66,3 +66,20 @@ def test_a_migration_that_fails_leaves_the_schema_before_it(
 
     assert shape(db) == before
     assert schema_version(db) == known[-1].number
+
+
+def test_what_an_older_stepsnb_stored_reads_as_if_nothing_had_been_wrong(
+    db: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = list_migrations()
+    with monkeypatch.context() as older:
+        older.setattr(schema, "list_migrations", lambda: known[:2])
+        migrate(db)
+    db.execute("INSERT INTO turns BY NAME SELECT 'r1' AS run_id, 's1' AS step_id, 1 AS turn, 'm' AS model")
+    db.execute("INSERT INTO tool_ends BY NAME SELECT 'r1' AS run_id, 's1' AS step_id, 1 AS turn, TRUE AS ok")
+
+    migrate(db)
+
+    assert db.execute("SELECT marks, synthetic FROM turns").fetchall() == [([], False)]
+    assert db.execute("SELECT ok, code FROM tool_calls").fetchall() == [(True, None)]
+    assert db.execute("SELECT model, replies, marked FROM models").fetchall() == [("m", 1, 0)]

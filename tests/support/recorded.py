@@ -4,10 +4,15 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from stepsnb.events import (
+    Compaction,
+    ContextTruncated,
     Event,
+    LoopWarning,
     MessageAdded,
+    Nudge,
     Question,
     Request,
+    Retry,
     RunFinished,
     RunStarted,
     StepFinished,
@@ -85,6 +90,63 @@ def priced(turn: int = 1, *, cost_usd: str | None = "0.0142", **fields: object) 
             **fields,
         }
     )
+
+
+def delegation(*, child_ends: bool = True) -> list[Event]:
+    """A writer that is given a file, asks a sub-agent, reads another file beside it, and answers.
+
+    On the way a request is tried again, the sub-agent repeats a call, and the conversation is summarised.
+    """
+    writer, child = {"step_id": "s1"}, {"step_id": "s1.1"}
+    ask = StoredCall(id="c1", name="summarizer", arguments='{"request": "sum up"}')
+    read = StoredCall(id="c2", name="read_file", arguments='{"path": "b.md"}')
+    given = StoredCall(id="opening_1", name="read_file", arguments='{"path": "a.md"}')
+    asked = {**writer, "turn": 1, "call_id": "c1", "tool": "summarizer", "args": ask.arguments}
+    before: list[Event] = [
+        RunStarted(pipeline="tides.yml", job="hello"),
+        StepStarted(**writer, name="write", step_kind="agent", agent="writer", model="m/large"),
+        MessageAdded(**writer, role="system", text="You write."),
+        MessageAdded(**writer, text="Write about tides."),
+        TurnFinished(**writer, turn=0, tool_calls=[given], synthetic=True),
+        Tool(**writer, phase="end", call_id=given.id, tool=given.name, args=given.arguments, result="given"),
+        priced(1, status=429, error="too many requests", cost_usd=None, input_tokens=0, cached_input_tokens=0),
+        Retry(**writer, turn=1, attempt=2, max_attempts=3, reason="too many requests", wait_s=2.0),
+        priced(1, attempt=2),
+        TurnFinished(**writer, turn=1, model="m/large", tool_calls=[ask, read], marks=["repaired", "no_usage"]),
+        Tool(**asked, phase="start", repaired=True),
+        StepStarted(
+            **child,
+            name="summarizer",
+            step_kind="sub_agent",
+            agent="summarizer",
+            model="m/small",
+            parent_id="s1",
+            call_id="c1",
+        ),
+        MessageAdded(**child, text="sum up"),
+        priced(1, **child, model="m/small"),
+        TurnFinished(**child, turn=1, model="m/small", tool_calls=[read]),
+        Tool(**child, turn=1, phase="end", call_id="c2", tool="read_file", args="{}", ok=False, code="provider_error"),
+        LoopWarning(**child, turn=1, tool="read_file", count=6, text="It will not change."),
+        Tool(**writer, turn=1, phase="end", call_id="c2", tool="read_file", args=read.arguments, result="b"),
+    ]
+    if not child_ends:
+        return before
+    return [
+        *before,
+        TurnFinished(**child, turn=2, model="m/small", text="In short.", finish_reason="length"),
+        StepFinished(**child, name="summarizer", step_kind="sub_agent", outcome="succeeded", response="In short."),
+        Tool(**asked, phase="end", result="In short.", repaired=True, duration_s=2.0),
+        Compaction(**writer, turn=1, before=100_000),
+        Compaction(**writer, turn=1, phase="end", before=100_000, after=9_000, kept=2, summary="Tides so far."),
+        ContextTruncated(**writer, turn=2, sent=9_000, reported=4_000),
+        Nudge(**writer, owed=["the file `a.md`"], text="You still owe a.md."),
+        TurnFinished(**writer, turn=2, model="m/large", text="High tide."),
+        StepFinished(
+            **writer, name="write", step_kind="agent", outcome="succeeded", verdict="done", output='{"tide": "high"}'
+        ),
+        RunFinished(outcome="succeeded", duration_s=5.0),
+    ]
 
 
 def question(phase: str, **fields: object) -> Question:

@@ -24,6 +24,7 @@ COLUMNS: Final = {
     "duration_s": Dtype.NUMBER,
     "denied_by": Dtype.TEXT,
     "created_at": Dtype.TIME,
+    "code": Dtype.TEXT,
 }
 
 
@@ -34,7 +35,7 @@ def tool_calls_df(store: Store, run_id: str | None = None) -> "pd.DataFrame":
         saw, bounded), ok and truncated (boolean), all three missing for a call that has not ended; repaired and
         promoted (bool, how the call was mended); spilled_to (the file that holds a long result); duration_s
         (float64, seconds); denied_by (what refused the call); created_at (UTC, when it ended, or began if it has
-        not ended).
+        not ended); code (of a call that failed, such as `deadline_exceeded`).
     Raises: StoreError if the store cannot be read; InputError for an unknown run.
     """
     with store.session() as db:

@@ -18,6 +18,8 @@ COLUMNS: Final = {
     "thinking": Dtype.TEXT,
     "tool_calls": Dtype.TEXT,
     "created_at": Dtype.TIME,
+    "marks": Dtype.LIST,
+    "synthetic": Dtype.FLAG,
 }
 
 
@@ -26,7 +28,8 @@ def turns_df(store: Store, run_id: str | None = None) -> "pd.DataFrame":
 
     Columns: run_id, step_id, turn (int64, from 1 within a step), model, finish_reason; text (missing when the
         provider sent none); thinking; tool_calls (JSON: id, name and arguments of each); created_at (UTC, when the
-        reply was whole).
+        reply was whole); marks (a list: what was wrong with it, such as `repaired` or `truncated`); synthetic (bool:
+        no model made it; it holds the calls whose results were put into the opening request, and has turn 0).
     Raises: StoreError if the store cannot be read; InputError for an unknown run.
     """
     with store.session() as db:

@@ -5,7 +5,7 @@ import pytest
 
 from stepsnb.events import RunFinished, RunStarted, StepFinished, StepStarted
 from stepsnb.store import Store, cost_df
-from tests.support.recorded import BEGAN, conversation, priced, record
+from tests.support.recorded import BEGAN, conversation, delegation, priced, record
 
 
 def test_a_row_is_an_agent_step_and_model(root: Path, store: Store) -> None:
@@ -26,6 +26,9 @@ def test_a_row_is_an_agent_step_and_model(root: Path, store: Store) -> None:
             "cost_usd": pytest.approx(0.0284),
             "price_source": "pipeline",
             "incomplete": False,
+            "step_id": "s1",
+            "kind": "agent",
+            "parent_id": pytest.approx(float("nan"), nan_ok=True),
         }
     ]
 
@@ -89,3 +92,15 @@ def test_steps_without_requests_cost_nothing_and_have_no_row(root: Path, store: 
     record(root, "r1", [RunStarted(job="j"), StepStarted(**step), StepFinished(**step), RunFinished()])
 
     assert len(cost_df(store)) == 0
+
+
+def test_a_sub_agents_requests_are_its_own_and_part_of_the_run(root: Path, store: Store) -> None:
+    record(root, "r1", delegation())
+
+    frame = cost_df(store, "r1")
+
+    assert frame[["step_id", "kind", "agent", "model", "requests"]].values.tolist() == [
+        ["s1", "agent", "writer", "m/large", 2],
+        ["s1.1", "sub_agent", "summarizer", "m/small", 1],
+    ]
+    assert frame["cost_usd"].sum() == pytest.approx(0.0284)

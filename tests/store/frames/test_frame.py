@@ -10,6 +10,7 @@ from stepsnb.events import Request, RunFinished, StepFinished, Tool, TurnFinishe
 from stepsnb.store import (
     Store,
     cost_df,
+    models_df,
     open_spool,
     questions_df,
     requests_df,
@@ -19,7 +20,18 @@ from stepsnb.store import (
     tool_calls_df,
     turns_df,
 )
-from stepsnb.store.frames import cost, questions, requests, runs, steps, tool_calls, transcript, turns
+from stepsnb.store.frames import (
+    cost,
+    models,
+    questions,
+    requests,
+    runs,
+    steps,
+    tool_calls,
+    trajectory,
+    transcript,
+    turns,
+)
 from stepsnb.store.frames.frame import Dtype, escape_controls
 from tests.support.recorded import conversation, question, record
 
@@ -33,6 +45,7 @@ TABLES: list[tuple[str, Columns, Callable[[Store], pd.DataFrame]]] = [
     ("requests", requests.COLUMNS, requests_df),
     ("tool_calls", tool_calls.COLUMNS, tool_calls_df),
     ("cost", cost.COLUMNS, cost_df),
+    ("models", models.COLUMNS, models_df),
     ("questions", questions.COLUMNS, questions_df),
 ]
 
@@ -84,7 +97,8 @@ def test_flags_and_counts_have_a_value_even_where_only_half_of_a_story_was_recor
 
 
 def test_sql_sees_every_table_with_at_least_the_columns_of_its_frame(store: Store) -> None:
-    for table, columns, _ in [*TABLES, ("transcript", transcript.COLUMNS, None)]:
+    of_one_run = [("trajectory", trajectory.COLUMNS, None), ("transcript", transcript.COLUMNS, None)]
+    for table, columns, _ in [*TABLES, *of_one_run]:
         assert set(columns) <= set(sql_df(store, f"FROM {table}").columns), table
 
 

@@ -4,7 +4,7 @@ import pandas as pd
 
 from stepsnb.events import StepFinished, StepSkipped, StepStarted
 from stepsnb.store import Store, steps_df
-from tests.support.recorded import BEGAN, conversation, record
+from tests.support.recorded import BEGAN, conversation, delegation, record
 
 
 def test_steps_come_oldest_first_and_of_one_run_when_asked(root: Path, store: Store) -> None:
@@ -57,3 +57,19 @@ def test_a_step_that_is_recorded_again_shows_its_latest_attempt(root: Path, stor
 
     record(root, "r1", [StepFinished(**step, outcome="succeeded")], first_seq=3)
     assert steps_df(store)[["attempt", "outcome"]].values.tolist() == [[2, "succeeded"]]
+
+
+def test_a_sub_agents_conversation_is_a_row_below_the_step_that_called_it(root: Path, store: Store) -> None:
+    record(root, "r1", delegation())
+
+    columns = ["step_id", "parent_id", "call_id", "kind", "agent", "outcome"]
+    assert steps_df(store)[columns].fillna("-").values.tolist() == [
+        ["s1", "-", "-", "agent", "writer", "succeeded"],
+        ["s1.1", "s1", "c1", "sub_agent", "summarizer", "succeeded"],
+    ]
+
+
+def test_an_agents_typed_output_is_kept_as_json(root: Path, store: Store) -> None:
+    record(root, "r1", delegation())
+
+    assert steps_df(store)["output"].fillna("-").tolist() == ['{"tide": "high"}', "-"]
