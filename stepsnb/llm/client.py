@@ -15,6 +15,7 @@ from .target import Target
 
 if TYPE_CHECKING:
     from .connection import Link
+    from .windows import Window
 
 Note = Callable[[str], None]
 """Takes one line about something that takes time."""
@@ -38,6 +39,7 @@ class ModelClient:
             self.target = msgspec.structs.replace(target, base_url="" if address is None else str(address))
         self._client = client
         self._link: Link | None = None
+        self._window: Window | None = None
         self._preparing = asyncio.Lock()
 
     async def prepare(self, on_note: Note | None = None) -> None:
@@ -78,12 +80,18 @@ class ModelClient:
         mode: Mode = (JsonMode if self.target.tool_mode == "json" else NativeMode)(self.target, tools)
         return Chat(self._connect, mode)
 
+    async def window(self) -> "Window":
+        """Return the model's context window, and whose word that is; asked for once."""
+        if self._window is None:
+            await self._connect()
+            from .windows import locate_window
+
+            self._window = await locate_window(self.target)
+        return self._window
+
     async def context_window(self) -> int | None:
         """Return how many tokens the model's context holds, None when nobody says."""
-        await self._connect()
-        from .windows import find_window
-
-        return await find_window(self.target)
+        return (await self.window()).tokens
 
     async def close(self) -> None:
         """Let go of the model; its conversations end with it."""
