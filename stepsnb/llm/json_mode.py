@@ -80,7 +80,7 @@ class JsonMode:
         reading = Reading(text, calls, assembly.finish_reason)
         if text is not None and not calls and self._tools:
             reading = read_json_reply(text, assembly.finish_reason)
-        return reading._replace(calls=tuple(map(self._repairer.repair, reading.calls)))
+        return reading._replace(calls=self._repairer.repair_all(reading.calls, reading.finish_reason))
 
     def read_partial(self, assembly: Assembly) -> Reading:
         """Return what has arrived of a reply that broke off: of its JSON only an answer."""

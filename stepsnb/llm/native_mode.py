@@ -60,7 +60,7 @@ class NativeMode:
             text, calls = promote_calls(text, offered_tools(self._tools, choice), history)
             if calls and finish_reason != "length":
                 finish_reason = "tool_calls"
-        return Reading(text, tuple(map(self._repairer.repair, calls)), finish_reason)
+        return Reading(text, self._repairer.repair_all(calls, finish_reason), finish_reason)
 
     def read_partial(self, assembly: Assembly) -> Reading:
         """Return what has arrived of a reply that broke off, as it came."""

@@ -45,14 +45,14 @@ class Form(NamedTuple):
 
 class _Call(msgspec.Struct):
     name: str
-    arguments: msgspec.Raw | None = None
-    parameters: msgspec.Raw | None = None
+    arguments: msgspec.Raw = msgspec.Raw()  # a union with None would leave no room for anything but null
+    parameters: msgspec.Raw = msgspec.Raw()
 
 
 class _BareCall(msgspec.Struct, forbid_unknown_fields=True):
     name: str
-    arguments: msgspec.Raw | None = None
-    parameters: msgspec.Raw | None = None
+    arguments: msgspec.Raw = msgspec.Raw()
+    parameters: msgspec.Raw = msgspec.Raw()
     type: Any = None
     id: Any = None
 
@@ -79,16 +79,16 @@ def read_bare(text: str) -> Written | None:
         call = msgspec.json.decode(source, type=_BareCall)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
-    given = [raw for raw in (call.arguments, call.parameters) if raw is not None]
+    given = [raw for raw in (bytes(call.arguments), bytes(call.parameters)) if raw]
     if len(given) != 1:
         return None
-    arguments = bytes(given[0]).decode()
+    arguments = given[0].decode()
     return Written(call.name, arguments, source) if is_object(arguments) else None
 
 
 def _to_written(call: _Call, source: str, *, is_mended: bool = False) -> Written:
-    raw = call.parameters if call.arguments is None else call.arguments
-    return Written(call.name, "{}" if raw is None else bytes(raw).decode(), source, is_mended)
+    arguments = bytes(call.arguments) or bytes(call.parameters) or b"{}"
+    return Written(call.name, arguments.decode(), source, is_mended)
 
 
 def _skip_blank(text: str, at: int) -> int:

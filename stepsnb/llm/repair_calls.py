@@ -17,11 +17,14 @@ class CallRepairer:
         nested = {tool.name: nested_arguments(tool.parameters) for tool in tools}
         self._nested: dict[str, Nested] = {name: wanted for name, wanted in nested.items() if wanted}
 
-    def repair(self, call: ToolCall) -> ToolCall:
+    def repair(self, call: ToolCall, *, is_cut: bool = False) -> ToolCall:
         """Return the call with arguments that are a JSON object, marked where that took a repair.
 
-        A call that is right, or that cannot be repaired safely, is returned as it is.
+        A call that is right, or that cannot be repaired safely, is returned as it is; so is one without arguments in
+        a reply that `is_cut`, since they may have been on their way.
         """
+        if is_cut and not call.arguments.strip():
+            return call
         arguments = repair_arguments(call.arguments)
         if arguments is None:
             return call
@@ -36,3 +39,7 @@ class CallRepairer:
         if is_repaired or call.repaired:
             return msgspec.structs.replace(call, arguments=text, repaired=True, raw=raw)
         return msgspec.structs.replace(call, arguments=text)
+
+    def repair_all(self, calls: Sequence[ToolCall], finish_reason: str | None) -> tuple[ToolCall, ...]:
+        """Repair the calls of a reply that ended for that reason."""
+        return tuple(self.repair(call, is_cut=finish_reason == "length") for call in calls)
