@@ -9,6 +9,8 @@ from .agent import Agent
 from .artifact_flow import FILES_ARTIFACT, check_artifacts
 from .concept import Concept
 from .concept_reader import Built, read_concept, report
+from .decision_flow import PlanEntry, decision_complaints
+from .delegation import delegation_complaints
 from .job import Job
 from .labels import LISTS, step_kinds
 from .pipeline import Pipeline
@@ -31,7 +33,9 @@ def read_document(root: Entries, problems: Problems, *, file: str, base_dir: Fil
     resources = [read_concept(Resource, raw, path, problems) for path, raw in _entries(root, "resources")]
     names = Names(_by_name(agents, root, "agents"), _by_name(resources, root, "resources"))
     jobs = [_read_job(raw, path, problems, names) for path, raw in _entries(root, "jobs")]
-    for complaint in (*duplicates(root, LISTS), *check_models(root)):
+    judged = [None if "tools" in entry.bad else entry.model for entry in agents]
+    delegations = delegation_complaints(judged, names.agents)
+    for complaint in (*duplicates(root, LISTS), *check_models(root), *delegations):
         report(complaint, root, (), problems)
     given: dict[str, object] = {"file": file, "base_dir": base_dir, "source_text": text}
     broken: set[str] = set()
@@ -58,6 +62,9 @@ def read_plan(
         for complaint in names.complaints(step):
             if bad.isdisjoint(complaint.about):
                 report(complaint, plan[index], (*path, index), problems)
+    entries = [PlanEntry(_name(raw), step, bad) for raw, (step, bad) in zip(plan, built, strict=True)]
+    for index, complaint in decision_complaints(entries, is_whole=available is not None):
+        report(complaint, plan[index], (*path, index), problems)
     if available is not None:
         perhaps = {name for raw, each in zip(plan, built, strict=True) if each.bad for name in _outputs(raw)}
         for unmet in check_artifacts([step for _, step, _ in sound], available | perhaps):
@@ -100,6 +107,11 @@ def _no_kind(raw: Entries) -> str:
         if meant := nearest(key, _KINDS):
             return f"unknown step kind `{key}` (did you mean `{meant}`?); available: {', '.join(sorted(_KINDS))}"
     return f"names no step kind; give one of {', '.join(f'`{kind}:`' for kind in _KINDS)}"
+
+
+def _name(raw: Tree) -> str | None:
+    kinds = step_kinds(raw)
+    return raw.text(kinds[0]) if isinstance(raw, Entries) and len(kinds) == 1 else None
 
 
 def _outputs(raw: Tree) -> Iterator[str]:

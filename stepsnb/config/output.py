@@ -10,6 +10,8 @@ from .conversions import bad_value, read_function_name, to_plain
 from .tree import Entries, Items, Path, Scalar
 from .wording import wrong_shape
 
+_SHOWN_CHARACTERS = 200
+
 
 @dataclass(frozen=True, slots=True)
 class OutputSpec:
@@ -47,7 +49,8 @@ def schema_complaints(schema: dict[str, Any]) -> Iterator[tuple[Path, str]]:
 
     errors = sorted(Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema), key=_place)
     for error in errors:
-        yield tuple(error.absolute_path), f"`output:` is no valid JSON Schema: {error.message}; see json-schema.org"
+        what = error.message if len(error.message) <= _SHOWN_CHARACTERS else error.message[:_SHOWN_CHARACTERS] + "…"
+        yield tuple(error.absolute_path), f"`output:` is no valid JSON Schema: {what}; see json-schema.org"
 
 
 def _place(error: Any) -> str:

@@ -8,8 +8,8 @@ from ..suggest import unknown_name
 from .agent import Agent
 from .concept import Complaint
 from .concept_reader import Built
-from .grants import BUILTIN_TOOLS
 from .resource import Resource
+from .selection import tool_complaints
 from .source import Source
 from .steps import AgentStep, GetStep, Step, TaskStep
 from .tree import Entries, Items
@@ -32,11 +32,11 @@ class Names:
                     yield Complaint((at,), unknown_name("resource", step.resource, self.resources), ("resource",))
             case AgentStep():
                 if step.agent not in self.agents:
-                    yield Complaint(("agent",), _unknown_agent(step.agent, self.agents))
+                    yield Complaint(("agent",), unknown_agent(step.agent, self.agents))
                     return
                 agent, bad = self.agents[step.agent]
                 if agent is not None and "tools" not in bad:
-                    yield from _tool_complaints(step, agent)
+                    yield from tool_complaints(step, agent)
             case TaskStep():
                 return
             case _:  # pragma: no cover  # mypy shows that there is no other kind
@@ -75,31 +75,8 @@ def check_models(root: Entries) -> Iterator[Complaint]:
             yield Complaint(("agents", index, "source"), text)
 
 
-def _unknown_agent(name: str, known: Iterable[str]) -> str:
+def unknown_agent(name: str, known: Iterable[str]) -> str:
+    """Say that there is no agent `name`."""
     if name.startswith("@"):
         return not_supported(f"`agent: {name}` (a built-in agent)", "write the agent out under `agents:`")
     return unknown_name("agent", name, known)
-
-
-def _tool_complaints(step: AgentStep, agent: Agent) -> Iterator[Complaint]:
-    """Refuse a selection that widens the grant, and asserted calls of tools the step has not."""
-    granted = agent.tool_names
-    for index, name in enumerate(step.tools or ()):
-        if name not in granted:
-            yield Complaint(("tools", index), _ungranted(name, agent), ("tools",))
-    selected = granted if step.tools is None else [name for name in step.tools if name in granted]
-    for index, call in enumerate(step.assert_.tool_calls if step.assert_ else ()):
-        if call.name in selected:
-            continue
-        if call.name in granted:
-            text = f"`{call.name}` can never be called; add it to the `tools:` of this step"
-        else:
-            text = _ungranted(call.name, agent)
-        yield Complaint(("assert", "tool_calls", index, "name"), text, ("tools", "assert"))
-
-
-def _ungranted(name: str, agent: Agent) -> str:
-    if name in BUILTIN_TOOLS:
-        granted = ", ".join(sorted(agent.tool_names)) or "none"
-        return f"agent `{agent.name}` does not grant `{name}`; add it to the agent's own `tools:`; granted: {granted}"
-    return unknown_name("tool", name, agent.tool_names)

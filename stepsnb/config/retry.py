@@ -32,13 +32,17 @@ def _read_base(raw: Any) -> Any:
 def _read_seconds(raw: Any) -> Any:
     if isinstance(raw, Scalar) and raw.is_plain and raw.text[-1:] in ("s", "m", "h"):
         raise bad_value("is no number; write seconds, such as `30`")
+    if isinstance(raw, Scalar) and raw.is_null:
+        raise bad_value("has no value; give seconds, or remove the key")
     value = read_number(raw)
     if isinstance(value, float) and not 0 <= value <= _MAX_SECONDS:
-        raise bad_value("is out of range; give 0 or more seconds and less than ten years")
+        raise bad_value("is out of range; give seconds, from 0 to ten years")
     return value
 
 
 def _read_max_attempts(raw: Any) -> Any:
+    if isinstance(raw, Scalar) and raw.is_null:
+        raise bad_value("has no value; give 1 or more, or remove the key")
     value = read_whole(raw)
     if isinstance(value, int) and value < 1:
         raise bad_value("never runs; give 1 or more")

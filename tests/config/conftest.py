@@ -32,11 +32,14 @@ def load_task():
 
 @pytest.fixture
 def load_agent():
-    """Load a pipeline of one agent step; both take more keys as YAML lines. Return the agent and the step."""
+    """Load a pipeline of one agent step; both take more keys as YAML lines. Return the agent and the step.
 
-    def load_agent(agent="", step="prompt: Go.", **options):
+    `others` are lines of further agents.
+    """
+
+    def load_agent(agent="", step="prompt: Go.", others="", **options):
         text = "agents:\n- name: writer\n  source: {model: local/smollm2}\n"
-        text += "".join(f"  {line}\n" for line in agent.split("\n"))
+        text += "".join(f"  {line}\n" for line in agent.split("\n")) + others
         text += "jobs:\n- name: build\n  plan:\n  - agent: writer\n"
         text += "".join(f"    {line}\n" for line in step.split("\n"))
         pipeline = load_text(text, **options)

@@ -203,10 +203,21 @@ KEYS = st.sampled_from(
         "args",
         "defaults",
         "prices",
+        "verdicts",
+        "context",
+        "from",
+        "context_paths",
+        "output",
+        "retry",
+        "llm",
+        "run_timeout_secs",
+        "description",
     ]
 )
 VALUES = st.recursive(
-    st.sampled_from(["a", "", "yes", "3", "-1", "0", "30s", "../x", "((v))", "read_file", "path", "local/x"]),
+    st.sampled_from(
+        ["a", "", "yes", "3", "-1", "0", "30s", "../x", "((v))", "read_file", "path", "local/x", "{{ .args.a }}"]
+    ),
     lambda below: st.lists(below, max_size=3) | st.dictionaries(KEYS, below, max_size=4),
     max_leaves=12,
 )

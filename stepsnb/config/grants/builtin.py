@@ -47,7 +47,7 @@ class BuiltinGrant(Concept):
     )
     default: AnyText | None = Field(default=None, description="The answer when nobody answers.")
     timeout_s: CallDeadlineS | None = Field(
-        None,
+        default=None,
         validation_alias="timeout",
         description='How long one call runs, or `ask_user` waits for a person; "0" means no limit.',
     )

@@ -1,24 +1,15 @@
 """A custom tool: a shell program with arguments of the model's in it."""
 
-import re
 from collections.abc import Iterator
 
 from pydantic import Field
 
 from ...suggest import did_you_mean
+from ...templates import TemplateProblem, check_template, template_arguments
 from ..concept import Complaint
 from ..scalars import Name, Text
 from .call_limits import LimitedGrant
 from .tool_name import wrong_name
-
-_ACTION = re.compile(r"\{\{.*?\}\}", re.DOTALL)
-_ARGUMENT = re.compile(r"(?<![\w.])\.args\.([A-Za-z_]\w*)")
-
-
-def template_arguments(text: str) -> tuple[str, ...]:
-    """Return the names that `{{ .args.NAME }}` refers to in `text`, each once, in order."""
-    found = (name for action in _ACTION.findall(text) for name in _ARGUMENT.findall(action))
-    return tuple(dict.fromkeys(found))
 
 
 class CustomGrant(LimitedGrant):
@@ -34,11 +25,16 @@ class CustomGrant(LimitedGrant):
         return tuple(name for name in template_arguments(self.run) if name not in self.args)
 
     def complaints(self) -> Iterator[Complaint]:
-        """Refuse a name no model could call it by, and pins of arguments it has not."""
+        """Refuse a name no model could call it by, a program that is no template, and pins of arguments it has not."""
         yield from super().complaints()
         if text := wrong_name(self.name, "give it another"):
             yield Complaint(("name",), text, ("name",))
-        known = template_arguments(self.run)
+        try:
+            check_template(self.run)
+            known = template_arguments(self.run)
+        except TemplateProblem as exc:
+            yield Complaint(("run",), f"`run:` cannot be rendered: {exc}", ("run",))
+            return
         for pinned in self.args:
             if pinned not in known:
                 have = f"it has: {', '.join(sorted(known))}" if known else "it has none"

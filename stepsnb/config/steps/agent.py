@@ -11,7 +11,7 @@ from .. import unsupported
 from ..assertion import StepAssert
 from ..concept import Complaint
 from ..conversions import bad_value, read_name
-from ..grants import CustomGrant, Selected
+from ..grants import Selected
 from ..output import Output, schema_complaints
 from ..scalars import ArtifactName, AtLeast0, Attempts, DurationS, Name, Text
 from ..tree import Entries
@@ -77,14 +77,9 @@ class AgentStep(StepBase):
         return self.agent
 
     @property
-    def selected_tools(self) -> tuple[str, ...] | None:
-        """Names out of the agent's grant; None for all of it."""
-        return None if self.tools is None else tuple(each for each in self.tools if isinstance(each, str))
-
-    @property
-    def own_tools(self) -> tuple[CustomGrant, ...]:
-        """Custom tools that only this step has."""
-        return tuple(each for each in self.tools or () if isinstance(each, CustomGrant))
+    def tool_names(self) -> tuple[str, ...]:
+        """Names of the tools it selects or brings along, in order; none when it takes the agent's whole grant."""
+        return tuple(each if isinstance(each, str) else each.name for each in self.tools or ())
 
     def complaints(self) -> Iterator[Complaint]:
         """Refuse a step that says nothing, or says it twice, and what only a task has."""
@@ -102,9 +97,8 @@ class AgentStep(StepBase):
         if self.assert_ and self.assert_.code is not None:
             text = "`assert.code:` is for task steps, an agent has no exit code; assert on `stdout:` or `files:`"
             yield Complaint(("assert", "code"), text, ("assert",))
-        names = [each if isinstance(each, str) else each.name for each in self.tools or ()]
-        for index, name in enumerate(names):
-            if name in names[:index]:
+        for index, name in enumerate(self.tool_names):
+            if name in self.tool_names[:index]:
                 yield Complaint(("tools", index), f"tool `{name}` is selected twice; keep one", ("tools",))
 
     def _message_complaints(self) -> Iterator[Complaint]:
