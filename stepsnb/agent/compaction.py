@@ -20,24 +20,11 @@ from ..settings import (
 from .history import groups, sendable
 from .summary import compacted, is_summary, summary_of
 
-__all__ = [
-    "Ask",
-    "Budget",
-    "CompactionResult",
-    "SizeMeter",
-    "budget_of",
-    "compact",
-    "compacted",
-    "split",
-    "summary_of",
-    "summary_request",
-]
-
 Ask = Callable[[list[Message]], Awaitable[str]]
 """Sends a request for a summary, without tools, and returns the text of the reply."""
 
 _REQUEST_SHARE = 0.75
-"""Of the budget: the most of a conversation in one request for a summary; the rest is for the summary itself."""
+"""Of the window: the most of a conversation in one request for a summary; the rest is for the summaries themselves."""
 
 _INSTRUCTION = (
     "You are given the record of a conversation between a user and an assistant that works with tools. Write a summary "
@@ -69,6 +56,16 @@ class Budget:
     def is_exceeded_by(self, tokens: int) -> bool:
         """Whether a conversation of this size is to be summarised."""
         return self.compact_at is not None and tokens > self.compact_at
+
+    @property
+    def request_tokens(self) -> int:
+        """How much of a conversation goes into one request for a summary.
+
+        A budget beyond the window that is only assumed says that the real one is larger.
+        """
+        is_assumed = self.window_source == "assumed"
+        window = max(self.window, self.compact_at or 0) if is_assumed else self.window
+        return max(round(window * _REQUEST_SHARE), 1)
 
 
 def budget_of(*, compact_after_tokens: int | None, window: int | None, source: str) -> Budget:
@@ -171,9 +168,8 @@ async def compact(
     old, recent = split(whole, keep_tokens=budget.keep_tokens)
     if not _is_worth_it(whole, old, recent):
         return None
-    limit = budget.compact_at or round(budget.window * COMPACT_SHARE)
     summary = summary_of(whole)
-    for text in _pieces(_texts(old), max(round(limit * _REQUEST_SHARE), 1)):
+    for text in _pieces(_texts(old), budget.request_tokens):
         summary = (await ask(_request(text, summary))).strip()
         if not summary:
             raise ProviderError("the model's summary of the conversation is empty")

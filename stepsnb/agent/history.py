@@ -83,7 +83,7 @@ def rebuild_history(events: Iterable[Event]) -> list[Message]:
                 _add_result(history, event)
             case Compaction(phase="end", summary=str() as summary):
                 whole = sendable(history)
-                history = compacted(whole, summary, whole[len(whole) - event.kept :])
+                history = compacted(whole, summary, whole[max(len(whole) - event.kept, 0) :])
             case _:
                 pass
     return history

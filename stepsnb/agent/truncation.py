@@ -17,10 +17,14 @@ _MAX_DROP = 0.1
 _MIN_DROP = 100
 """Tokens a report must fall by in any case."""
 
-# No tokenizer makes fewer tokens of a text than there are of these: words, also of one script without spaces, runs of
-# signs, runs of blanks. Tokens across words are unknown, the longest ones have about two dozen letters, and four
-# characters of Chinese, Japanese or Korean.
-_PIECE = re.compile(r"[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff]{1,4}|[^\W_]{1,24}|[^\w\s]+|_+|\s{2,}")
+_SAFETY = 0.9
+"""Of the tokens a text has at least: room for a tokenizer that knows a whole phrase."""
+
+# Tokens do not reach across words, and hardly any is longer than two dozen letters, or four characters of Chinese,
+# Japanese or Korean. Runs of signs and of blanks can be one token each, however long they are.
+_PIECE = re.compile(
+    r"[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff]{1,4}|(?:[A-Za-z0-9]|[^\s\x00-\x7f]){1,24}|[^\w\s]+|_+|\s{2,}"
+)
 
 
 class TruncationDetector:
@@ -47,7 +51,7 @@ class TruncationDetector:
             return False
         has_dropped = with_all_tools and self._most - reported > max(self._most * _MAX_DROP, _MIN_DROP)
         self._most = max(self._most, reported)
-        is_small = sent >= _MIN_SENT and reported < sent * _MIN_SHARE and reported < _fewest_tokens(history)
+        is_small = sent >= _MIN_SENT and reported < sent * _MIN_SHARE and reported < _fewest_tokens(history) * _SAFETY
         self._is_done = has_dropped or is_small
         return self._is_done
 
