@@ -51,6 +51,17 @@ def schema_complaints(schema: dict[str, Any]) -> Iterator[tuple[Path, str]]:
     for error in errors:
         what = error.message if len(error.message) <= _SHOWN_CHARACTERS else error.message[:_SHOWN_CHARACTERS] + "…"
         yield tuple(error.absolute_path), f"`output:` is no valid JSON Schema: {what}; see json-schema.org"
+    for place in _foreign_references(schema):
+        yield place, "a `$ref` of `output:` leads out of it, and nothing is fetched; write `#/$defs/NAME`"
+
+
+def _foreign_references(part: object) -> Iterator[Path]:
+    entries = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
+    for key, value in entries:
+        if key == "$ref" and isinstance(value, str) and not value.startswith("#"):
+            yield (key,)
+        for below in _foreign_references(value):
+            yield (key, *below)
 
 
 def _place(error: Any) -> str:

@@ -17,7 +17,9 @@ class CustomGrant(LimitedGrant):
 
     name: Name = Field(description="What the model calls it.")
     description: Text = Field(description="What it does; the model reads it.")
-    run: Text = Field(description="The program, for `sh -c`; `{{ .args.NAME | shellquote }}` is an argument.")
+    run: Text = Field(
+        description="The program, for `sh -c`; `{{ .args.NAME }}` is an argument, best piped through `shellquote`."
+    )
 
     @property
     def parameters(self) -> tuple[str, ...]:
