@@ -119,11 +119,26 @@ def test_missing_and_repeated_ids_are_replaced():
 
 def test_arguments_sent_as_an_object_become_text():
     calls = assemble(function("add", {"a": 1}, index=0, id=7))
-    assert [(call.id, call.arguments) for call in calls] == [("7", '{"a":1}')]
+    assert [(call.id, call.arguments, call.repaired) for call in calls] == [("7", '{"a":1}', True)]
 
 
 def test_null_arguments_are_an_empty_text():
     assert said(assemble(function("list_sheets", None, index=0, id="a"))) == [("list_sheets", "")]
+
+
+def test_replaced_ids_are_noted_once_and_for_all():
+    assembly = Assembly(tool_names=TOOLS)
+    feed(assembly, {"delta": {"tool_calls": [function("add", "{}", index=0), function("add", "{}", index=1, id="b")]}})
+    first = assembly.calls()
+    assert assembly.has_replaced_ids
+    assert assembly.calls() == first
+
+
+def test_ids_that_are_right_are_kept():
+    assembly = Assembly(tool_names=TOOLS)
+    feed(assembly, {"delta": {"tool_calls": [function("add", "{}", index=0, id="a")]}})
+    assert [call.id for call in assembly.calls()] == ["a"]
+    assert not assembly.has_replaced_ids
 
 
 @pytest.mark.parametrize(("content", "text"), [(None, None), ("", ""), ("x", "x"), ([{"text": "a"}, {}], "a")])

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,6 +62,32 @@ def test_no_text_goes_out_as_null_and_empty_text_as_empty():
 def test_thinking_is_never_sent_back():
     message = Message(role="assistant", content="a", thinking="secret plan")
     assert json.loads(encode_message(message)) == {"role": "assistant", "content": "a"}
+
+
+def sent_arguments(arguments):
+    message = Message(role="assistant", tool_calls=(ToolCall(id="c1", name="add", arguments=arguments),))
+    return json.loads(encode_message(message))["tool_calls"][0]["function"]["arguments"]
+
+
+@pytest.mark.parametrize("arguments", ["", " ", "null"])
+def test_missing_arguments_go_out_as_an_empty_object(arguments):
+    assert sent_arguments(arguments) == "{}"
+
+
+@pytest.mark.parametrize("arguments", ['{"a" b}', "[1]", '{"a": NaN}', '{"a": "\\d"}', "{" * 100_000])
+def test_unreadable_arguments_go_out_as_text_inside_an_object(arguments):
+    assert json.loads(sent_arguments(arguments)) == {"unreadable_arguments": arguments}
+
+
+@given(st.text())
+def test_arguments_in_a_history_are_always_a_json_object(arguments):
+    assert isinstance(json.loads(sent_arguments(arguments)), dict)
+
+
+@given(st.dictionaries(st.text(), st.integers() | st.text()), st.booleans())
+def test_valid_arguments_go_out_byte_for_byte(value, is_ascii):
+    arguments = json.dumps(value, ensure_ascii=is_ascii)
+    assert sent_arguments(arguments) == arguments
 
 
 def test_result_names_its_call():
