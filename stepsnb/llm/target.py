@@ -75,9 +75,7 @@ def resolve_target(
         raise InputError(f"{where}: names no model; set `source.model`, or `defaults.model` for every agent")
     if len(label) > MODEL_NAME_CHARACTERS:
         raise InputError(f"{where}: the model's name is longer than {MODEL_NAME_CHARACTERS} characters")
-    client: str | None = getattr(source, "client", None)
-    if client is not None:
-        _check_client(where, source)
+    if source.client is not None:
         provider, model, base_url = CLIENT, label, ""
     else:
         provider, model, base_url = _locate(where, label, source.endpoint)
@@ -109,17 +107,8 @@ def resolve_target(
         price=price,
         asks_server=agent.preflight is not False,
         base_dir=base_dir,
-        client=client,
+        client=source.client,
     )
-
-
-def _check_client(where: str, source: "Source") -> None:
-    for key in ("endpoint", "api_key_env"):
-        if getattr(source, key) is not None:
-            raise InputError(
-                f"{where}: `source.{key}` beside `source.client`, which has its own address and key; "
-                f"give them to the client and leave out `{key}`"
-            )
 
 
 def _locate(where: str, label: str, endpoint: str | None) -> tuple[Provider, str, str]:

@@ -158,14 +158,8 @@ def test_preflight_false_means_no_request_beside_the_conversation(tmp_path):
     assert not resolve(tmp_path, model="ollama/x", agent={"preflight": False}).asks_server
 
 
-def resolve_client(tmp_path, *, prices=None, agent=None, **source):
-    return resolve_target(
-        Source(**source).model_copy(update={"client": "my_llm"}),
-        agent=Agent(name="critic", **(agent or {})),
-        prices=prices or {},
-        default_model=None,
-        base_dir=tmp_path,
-    )
+def resolve_client(tmp_path, **options):
+    return resolve(tmp_path, client="my_llm", **options)
 
 
 def test_model_of_a_client_goes_out_verbatim_and_no_key_is_asked_for(tmp_path):
@@ -188,14 +182,3 @@ def test_dials_and_tool_mode_hold_for_a_client(tmp_path):
 def test_client_needs_a_model(tmp_path):
     with pytest.raises(InputError, match=r"agent `critic`: names no model"):
         resolve_client(tmp_path)
-
-
-@pytest.mark.parametrize("key", [{"endpoint": "http://127.0.0.1:8/v1"}, {"api_key_env": "MY_KEY"}])
-def test_client_brings_its_own_address_and_key(tmp_path, key):
-    (name,) = key
-    with pytest.raises(InputError) as caught:
-        resolve_client(tmp_path, model="m", **key)
-    assert str(caught.value) == (
-        f"agent `critic`: `source.{name}` beside `source.client`, which has its own address and key; "
-        f"give them to the client and leave out `{name}`"
-    )
