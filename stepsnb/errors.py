@@ -71,3 +71,19 @@ class ProviderError(StepsError):
         self.retryable = retryable
         self.retry_after_s = retry_after_s
         self.latency_s: float | None = None
+
+
+class ToolError(StepsError):
+    """What a Python tool raises to say how a call failed, in words for the model.
+
+    `retryable` says that the same call may succeed later; it is made again where the tool's `retry:` has attempts.
+    """
+
+    code: ErrorCode = ErrorCode.PROVIDER_ERROR
+
+    def __init__(
+        self, message: str, *, retryable: bool = False, code: ErrorCode | str = ErrorCode.PROVIDER_ERROR
+    ) -> None:
+        super().__init__(message)
+        self.retryable = retryable
+        self.code = ErrorCode(code)

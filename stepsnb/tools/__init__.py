@@ -1,21 +1,37 @@
 """What a model may call: built-in tools, Python functions, and the guards around a call."""
 
-from .base import Ask, AskReply, AskRequest, Tool, ToolContext, ToolResult
-from .call import BadArguments, Called, call_tool, parse_arguments
+from .arguments import BadArguments, parse_arguments
+from .attempts import policy_of
+from .base import Ask, AskReply, AskRequest, Tool, ToolContext, ToolResult, to_json
+from .call import Called, call_tool
 from .grants import build_tools
 from .python_tool import python_tool
+from .read_file import read_for_context
+from .sub_agent import Spawn, sub_agent_tool
+from .submit_output import SUBMIT_OUTPUT, find_output, submit_output_tool
+from .verdict import VERDICT, verdict_tool
 
 __all__ = [
+    "SUBMIT_OUTPUT",
+    "VERDICT",
     "Ask",
     "AskReply",
     "AskRequest",
     "BadArguments",
     "Called",
+    "Spawn",
     "Tool",
     "ToolContext",
     "ToolResult",
     "build_tools",
     "call_tool",
+    "find_output",
     "parse_arguments",
+    "policy_of",
     "python_tool",
+    "read_for_context",
+    "sub_agent_tool",
+    "submit_output_tool",
+    "to_json",
+    "verdict_tool",
 ]

@@ -4,6 +4,7 @@ from functools import partial
 
 from pydantic import Field
 
+from ..effects import RetryPolicy
 from .base import AskRequest, Tool, ToolContext, ToolResult
 from .builtin import Arguments, builtin_tool
 
@@ -44,7 +45,8 @@ def ask_user_tool(
     timeout_s: float | None = None,
     options_required: bool = False,
     required: bool = False,
+    policy: RetryPolicy | None = None,
 ) -> Tool:
     """Build the tool as a grant shapes it."""
     call = partial(ask_user, default=default, timeout_s=timeout_s, options_required=options_required)
-    return builtin_tool("ask_user", AskUserArguments, call, required=required, waits_for_person=True)
+    return builtin_tool("ask_user", AskUserArguments, call, required=required, waits_for_person=True, policy=policy)

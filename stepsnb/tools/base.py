@@ -1,10 +1,14 @@
 """What a tool is, what it is given, and what it gives back."""
 
 import json
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..effects import RetryNotice, RetryPolicy
+from ..errors import ErrorCode
+from ..events import Emit, Event
 from ..workspace import Root
 
 if TYPE_CHECKING:
@@ -33,11 +37,14 @@ class ToolResult:
     data: dict[str, Any] | None = None
     is_truncated: bool = False
     long_text: str | None = None
+    code: ErrorCode | None = None
+    retryable: bool = False
 
     @classmethod
-    def error(cls, message: str) -> "ToolResult":
+    def error(cls, message: str, *, code: ErrorCode | None = None, retryable: bool = False) -> "ToolResult":
         """Tell the model what went wrong and what to do instead."""
-        return cls.of({"error": message}, is_error=True)
+        data = {"error": message}
+        return cls(to_json(data), is_error=True, data=data, code=code, retryable=retryable)
 
     @classmethod
     def of(
@@ -77,12 +84,27 @@ Ask = Callable[[AskRequest], Awaitable[AskReply]]
 """Puts a question to people. Raises `errors.Aborted` when nobody answered and there is no default."""
 
 
+def _to_nobody(event: Event) -> None:
+    """Drop an event: nobody is listening."""
+
+
 @dataclass(slots=True)
 class ToolContext:
-    """Where a call runs: the folder its paths are confined to, and who asks; nobody can be asked without `ask`."""
+    """Where a call runs, and whom it may turn to; a conversation has one, whose copies its calls are given.
+
+    `root` is the folder that paths are confined to. Nobody can be asked without `ask`. `on_retry` is told before a call
+    is made again. `calls_made` counts the calls of each tool that ran, for `max_calls`; copies share it. What differs
+    from call to call is filled in by `call_tool`: `call_id`, and `deadline`, the time of the loop's clock at which the
+    call is ended, None for never.
+    """
 
     root: Root
     ask: Ask | None = None
+    emit: Emit = _to_nobody
+    on_retry: Callable[[RetryNotice], None] | None = None
+    calls_made: Counter[str] = field(default_factory=Counter)
+    call_id: str = ""
+    deadline: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +112,17 @@ class Tool:
     """Something a model may call.
 
     `parameters` is the JSON schema of the arguments. `check` turns them into what `call` is given, raising
-    `pydantic.ValidationError`; without it `call` is given them as they came. `is_read_only` calls may run side by
-    side. `spills` says that a long result goes to a file; without it the tool bounds its results itself. `required`
-    means that a step fails without a call that succeeded. After `run_timeout_s` a call is cut off from outside; None
-    is for tools that wait for a person, keep a clock of their own, or are too short to be interrupted.
+    `pydantic.ValidationError`; without it `call` is given them as they came. `pins` are arguments that the model
+    neither sees nor can change.
+
+    `is_read_only` calls change nothing. They may run side by side, and so may those of a tool that `runs_together`.
+    `required` means that a step fails without a call that succeeded. After `max_calls` a conversation's further calls
+    are refused.
+
+    `spills` says that a result over `max_output_bytes` (None: `INLINE_OUTPUT_BYTES`) goes to a file; without it the
+    tool bounds its results itself. `policy` has the clocks and attempts of a call; None is the default for tools, or no
+    bound for one that `waits_for_person`. A call that `is_uninterruptible` is not cut off when its time is over, nor is
+    one of a tool that `keeps_time`, which ends by itself at `ToolContext.deadline` and tells what it had got by then.
     """
 
     name: str
@@ -101,11 +130,22 @@ class Tool:
     parameters: dict[str, Any]
     call: Callable[[Value, ToolContext], Awaitable[ToolResult]]
     check: Callable[[dict[str, Any]], Value] | None = None
+    pins: Mapping[str, Any] = field(default_factory=dict)
     is_read_only: bool = False
+    runs_together: bool = False
     required: bool = False
+    max_calls: int | None = None
     spills: bool = True
+    max_output_bytes: int | None = None
     waits_for_person: bool = False
-    run_timeout_s: float | None = None
+    is_uninterruptible: bool = False
+    keeps_time: bool = False
+    policy: RetryPolicy | None = None
+
+    @property
+    def is_safe_to_repeat(self) -> bool:
+        """Whether a call may be made again when nobody knows what came of it."""
+        return self.is_read_only
 
     @property
     def spec(self) -> "ToolSpec":

@@ -27,12 +27,24 @@ def builtin_tool(
     """Build a tool of ours; `traits` are further fields of `Tool`."""
     return Tool(
         name=name,
-        description=Path(__file__).with_name(f"{name}.md").read_text(encoding="utf-8").strip(),
+        description=description_of(name),
         parameters=schema_of(arguments),
         call=call,
         check=arguments.model_validate,
         **traits,
     )
+
+
+def description_of(name: str) -> str:
+    """Read what a model is told of a tool of ours."""
+    return Path(__file__).with_name(f"{name}.md").read_text(encoding="utf-8").strip()
+
+
+def local_file_tool(
+    name: str, arguments: type[A], call: Callable[[A, ToolContext], Awaitable[ToolResult]], **traits: Any
+) -> Tool:
+    """Build a tool of ours that works on files here: a call is short, and one cut off could leave half a file."""
+    return builtin_tool(name, arguments, call, is_uninterruptible=True, **traits)
 
 
 def file_error(path: str, exc: OSError | WorkspaceError, *, verb: str) -> ToolResult:

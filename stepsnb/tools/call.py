@@ -1,19 +1,14 @@
-"""The guards around a tool call: arguments checked, time bounded, every failure made data, long results spilled."""
+"""The guards around a tool call: arguments checked, calls counted, every failure made data, long results spilled."""
 
-import asyncio
-import json
 import time
-import traceback
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import ValidationError
-
-from ..errors import StepsError
 from ..messages import ToolCall
 from ..settings import INLINE_OUTPUT_BYTES
-from ..suggest import unknown_name
-from .base import Tool, ToolContext, ToolResult, Value
+from .arguments import BadArguments, check_arguments, parse_arguments
+from .attempts import run_attempts
+from .base import Tool, ToolContext, ToolResult
 from .spill import preview, spill
 from .workers import run_in_thread
 
@@ -22,8 +17,9 @@ from .workers import run_in_thread
 class Called:
     """A call that is over.
 
-    `result` is as the model sees it. `arguments` are the parsed ones, empty when they could not be parsed.
-    `spilled_to` is the file in the working directory that holds the whole result.
+    `result` is as the model sees it. `arguments` are those the model wrote, without pinned ones and empty when they
+    could not be parsed. `spilled_to` is the file in the working directory that holds the whole result. `denied_by`
+    says what refused to run the call, None when it ran.
     """
 
     result: ToolResult
@@ -32,26 +28,31 @@ class Called:
     spilled_to: str | None = None
     duration_s: float = 0.0
     arguments: dict[str, Any] = field(default_factory=dict)
+    denied_by: Literal["max_calls", "arguments"] | None = None
 
 
-class BadArguments(ValueError):
-    """Arguments that a tool cannot be called with; the message is for the model."""
-
-
-async def call_tool(tool: Tool, call: ToolCall, ctx: ToolContext) -> Called:
+async def call_tool(tool: Tool, call: ToolCall, ctx: ToolContext, *, handed_in_at: float | None = None) -> Called:
     """Run one call to its end; whatever goes wrong inside the tool is a result the model can act on.
+
+    Args:
+        handed_in_at: When, in the loop's time, the reply with the call was there, if not now.
 
     Raises: `errors.Aborted` and `errors.InputError` of a tool that waits for a person: no answer is no result.
     """
     began = time.monotonic()
     arguments: dict[str, Any] = {}
+    denied_by: Literal["max_calls", "arguments"] | None = None
     try:
         arguments = parse_arguments(call.arguments)
-        value = _check(tool, arguments)
+        value = check_arguments(tool, arguments)
     except BadArguments as exc:
-        result = ToolResult.error(f"the call was not run: {exc}")
+        result, denied_by = ToolResult.error(f"the call was not run: {exc}"), "arguments"
     else:
-        result = await _run(tool, value, ctx)
+        if tool.max_calls is not None and ctx.calls_made[tool.name] >= tool.max_calls:
+            result, denied_by = ToolResult.error(_no_calls_left(tool, tool.max_calls)), "max_calls"
+        else:
+            ctx.calls_made[tool.name] += 1
+            result = await run_attempts(tool, value, replace(ctx, call_id=call.id), handed_in_at=handed_in_at)
     result, spilled_to = await _bound(result, tool, call, ctx)
     return Called(
         result=result,
@@ -60,81 +61,16 @@ async def call_tool(tool: Tool, call: ToolCall, ctx: ToolContext) -> Called:
         spilled_to=spilled_to,
         duration_s=time.monotonic() - began,
         arguments=arguments,
+        denied_by=denied_by,
     )
 
 
-def parse_arguments(text: str) -> dict[str, Any]:
-    """Parse the arguments of a call; models that mean "none" write nothing, blanks or `null`.
-
-    Raises: BadArguments.
-    """
-    if not text.strip():
-        return {}
-    try:
-        parsed = json.loads(text)
-    except json.JSONDecodeError as exc:
-        near = text[max(0, exc.pos - 20) : exc.pos + 20]
-        raise BadArguments(
-            f"the arguments are not valid JSON: {exc.msg.lower()} at character {exc.pos + 1}, near `{near}`"
-        ) from exc
-    except (ValueError, RecursionError) as exc:  # a number of thousands of digits; nesting without end
-        raise BadArguments("the arguments are not JSON that can be read; write less of it") from exc
-    if parsed is None:
-        return {}
-    if not isinstance(parsed, dict):
-        raise BadArguments(f"the arguments must be a JSON object, not {_KINDS.get(type(parsed), 'a number')}")
-    return parsed
-
-
-_KINDS = {list: "an array", str: "a string", bool: "true or false"}
-
-
-def _check(tool: Tool, arguments: dict[str, Any]) -> Value:
-    if tool.check is None:
-        return arguments
-    try:
-        return tool.check(arguments)
-    except ValidationError as exc:
-        known = tool.parameters.get("properties", {})
-        problems = [_problem(error, known) for error in exc.errors(include_url=False)]
-        raise BadArguments("; ".join(problems)) from exc
-
-
-def _problem(error: Any, known: dict[str, Any]) -> str:
-    path = ".".join(map(str, error["loc"]))
-    if error["type"] == "missing":
-        return f"argument `{path}` is missing"
-    if error["type"] == "extra_forbidden":
-        return unknown_name("argument", path, known) if len(error["loc"]) == 1 else f"`{path}` is not known"
-    return f"argument `{path}`: {error['msg'][:1].lower()}{error['msg'][1:]}"
-
-
-async def _run(tool: Tool, value: Value, ctx: ToolContext) -> ToolResult:
-    try:
-        async with asyncio.timeout(tool.run_timeout_s) as clock:
-            return await tool.call(value, ctx)
-    except TimeoutError as exc:
-        if clock.expired():
-            return ToolResult.error(f"`{tool.name}` did not finish within {tool.run_timeout_s:g} seconds")
-        return _raised(exc)
-    except asyncio.CancelledError as exc:
-        task = asyncio.current_task()
-        if task is None or task.cancelling():
-            raise
-        return _raised(exc)  # of something the tool waited for; nobody stopped the step
-    except StepsError as exc:
-        if tool.waits_for_person:
-            raise
-        return ToolResult.error(str(exc))
-    except GeneratorExit:
-        raise
-    except BaseException as exc:  # noqa: BLE001 - a tool never ends a run, not even with `sys.exit()`
-        return _raised(exc)
-
-
-def _raised(exc: BaseException) -> ToolResult:
-    """Name the exception and its message; the traceback, with its host paths, is not for the model."""
-    return ToolResult.error("".join(traceback.format_exception_only(exc)).strip())
+def _no_calls_left(tool: Tool, limit: int) -> str:
+    times = "once" if limit == 1 else f"{limit} times"
+    return (
+        f"the call was not run: `{tool.name}` may be called {times} in a conversation (`max_calls`), and has been; "
+        "go on without it"
+    )
 
 
 async def _bound(result: ToolResult, tool: Tool, call: ToolCall, ctx: ToolContext) -> tuple[ToolResult, str | None]:
@@ -143,11 +79,13 @@ async def _bound(result: ToolResult, tool: Tool, call: ToolCall, ctx: ToolContex
     if not content.isascii():
         content = content.encode("utf-8", "backslashreplace").decode()  # a provider would refuse lone surrogates
         result = replace(result, content=content)
-    if not tool.spills or len(content) * 4 <= INLINE_OUTPUT_BYTES or len(content.encode()) <= INLINE_OUTPUT_BYTES:
+    limit = INLINE_OUTPUT_BYTES if tool.max_output_bytes is None else tool.max_output_bytes
+    if not tool.spills or len(content) * 4 <= limit or len(content.encode()) <= limit:
         return result, None
     text = content if result.long_text is None else result.long_text
     try:
-        path, pointer = await run_in_thread(spill, text, call_id=call.id, root=ctx.root)
+        path, pointer = await run_in_thread(spill, text, call_id=call.id, root=ctx.root, max_bytes=limit)
     except OSError as exc:
-        return replace(result, content=preview(text, (exc.strerror or "").lower()), is_truncated=True), None
+        why = (exc.strerror or "").lower()
+        return replace(result, content=preview(text, why, max_bytes=limit), is_truncated=True), None
     return replace(result, content=pointer, is_truncated=True), path

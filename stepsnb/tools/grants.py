@@ -1,100 +1,128 @@
 """Builds the tools an agent is granted, and of these the ones a step selects."""
 
-import importlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
 
-from ..config import DEFAULT_TOOLS, BuiltinGrant, Grant, PythonGrant
+from ..config import DEFAULT_TOOLS, AgentGrant, BuiltinGrant, CustomGrant, Grant, PythonGrant, RetryLayers
+from ..effects import EffectKind, RetryPolicy, agent_layers, policy_for
 from ..errors import InputError
 from ..suggest import unknown_name
 from .ask_user import ask_user_tool
 from .base import Tool
+from .custom_tool import custom_tool
+from .edit_file import edit_file_tool
+from .find import Functions, find_function
 from .list_dir import list_dir_tool
 from .python_tool import python_tool
 from .read_file import read_file_tool
 from .run_shell import run_shell_tool
 from .search_files import search_files_tool
+from .sub_agent import Spawn, sub_agent_tool
 from .write_file import write_file_tool
 
-Functions = Mapping[str, Callable[..., Any]]
-"""The notebook's functions by name."""
-
-_BUILTIN: Mapping[str, Callable[[BuiltinGrant], Tool]] = {
-    "read_file": lambda grant: read_file_tool(),
-    "list_dir": lambda grant: list_dir_tool(),
-    "search_files": lambda grant: search_files_tool(),
-    "write_file": lambda grant: write_file_tool(),
-    "run_shell": lambda grant: run_shell_tool(timeout_s=grant.timeout_s),
-    "ask_user": lambda grant: ask_user_tool(
+_BUILTIN: Mapping[str, Callable[[BuiltinGrant, RetryPolicy], Tool]] = {
+    "read_file": lambda grant, policy: read_file_tool(policy=policy),
+    "list_dir": lambda grant, policy: list_dir_tool(policy=policy),
+    "search_files": lambda grant, policy: search_files_tool(policy=policy),
+    "write_file": lambda grant, policy: write_file_tool(policy=policy),
+    "edit_file": lambda grant, policy: edit_file_tool(policy=policy),
+    "run_shell": lambda grant, policy: run_shell_tool(policy=policy),
+    "ask_user": lambda grant, policy: ask_user_tool(
         default=grant.default,
         timeout_s=grant.timeout_s,
         options_required=grant.options_required,
         required=grant.required,
+        policy=policy,
     ),
 }
 
 
 def build_tools(
-    grants: Sequence[Grant] | None, *, selected: tuple[str, ...] | None, functions: Functions
+    grants: Sequence[Grant] | None,
+    *,
+    selected: Sequence[str | CustomGrant] | None,
+    functions: Functions,
+    spawn: Callable[[AgentGrant], Spawn] | None = None,
+    describe: Callable[[str], str | None] = lambda agent: None,
+    retry: RetryLayers | None = None,
 ) -> tuple[Tool, ...]:
-    """Build what `grants` names, in order; of it what `selected` names.
+    """Build what `grants` names, in order; of it what `selected` names, and then the custom tools in there.
 
     Args:
         grants: None grants what reads and changes nothing.
-        selected: Names a step asks for; None takes the whole grant.
+        selected: Names a step asks for, and tools of its own; None takes the whole grant.
         functions: Where a Python grant's function is looked up; `module:function` is imported.
+        spawn: Makes what holds a conversation with a granted agent.
+        describe: An agent's own description, by its name.
+        retry: The agent's own layers of the policy of its calls.
 
     Raises: InputError for a function that is not there or no tool, and for a name that comes twice or is not granted.
     """
     if grants is None:
         grants = [BuiltinGrant.model_validate({"builtin": name}) for name in DEFAULT_TOOLS]
     granted = [grant.name for grant in grants]
+    if selected is not None:
+        own = [entry for entry in selected if isinstance(entry, CustomGrant)]
+        names = [entry for entry in selected if not isinstance(entry, CustomGrant)]
+        for name in names:
+            if name not in granted:
+                raise InputError(
+                    f"{unknown_name('tool', name, granted)}; a step selects from what its agent is granted"
+                )
+        grants = [*(grant for grant in grants if grant.name in names), *own]
+        granted = [*granted, *(grant.name for grant in own)]
     for name in granted:
         if granted.count(name) > 1:
             raise InputError(f"tool `{name}` is granted twice; a model could not tell them apart, so rename one")
-    for name in selected or ():
-        if name not in granted:
-            raise InputError(f"{unknown_name('tool', name, granted)}; a step selects from what its agent is granted")
-    return tuple(_build(grant, functions) for grant in grants if selected is None or grant.name in selected)
+    return tuple(_build(grant, functions, spawn, describe, retry) for grant in grants)
 
 
-def _build(grant: Grant, functions: Functions) -> Tool:
+def _build(
+    grant: Grant,
+    functions: Functions,
+    spawn: Callable[[AgentGrant], Spawn] | None,
+    describe: Callable[[str], str | None],
+    retry: RetryLayers | None,
+) -> Tool:
     match grant:
         case PythonGrant():
-            return python_tool(_find(grant.python, functions), name=grant.name, required=grant.required)
-        case _:
-            return _BUILTIN[grant.builtin](grant)
+            policy = _policy("tool", grant, retry)
+            return python_tool(
+                find_function(grant.python, functions),
+                name=grant.name,
+                description=grant.description,
+                required=grant.required,
+                pins=grant.args,
+                max_calls=grant.max_calls,
+                max_output_bytes=grant.max_output_bytes,
+                policy=policy,
+            )
+        case CustomGrant():
+            return custom_tool(grant, policy=_policy("tool", grant, retry))
+        case AgentGrant():
+            if spawn is None:
+                raise InputError(f"tool `{grant.name}`: agents cannot be called here; grant other tools")
+            policy = _bounded(policy_for("waiting"), grant.timeout_s)  # `spawn` has the other clocks of a child
+            return sub_agent_tool(grant, spawn(grant), description=describe(grant.agent), policy=policy)
+        case BuiltinGrant(builtin="ask_user"):  # its timeout is how long it waits for a person
+            return _BUILTIN["ask_user"](grant, policy_for("waiting", *agent_layers("waiting", retry)))
+        case BuiltinGrant():
+            return _BUILTIN[grant.builtin](grant, _policy("tool", grant, retry))
 
 
-def _find(name: str, functions: Functions) -> Callable[..., Any]:
-    module_name, _, attribute = name.rpartition(":")
-    if module_name:
-        return _import(name, module_name, attribute)
-    if name not in functions:
-        raise InputError(
-            f"{unknown_name('function', name, functions)}; define it before the run, or write `module:function`"
-        )
-    return _callable(name, functions[name])
+def _policy(
+    kind: EffectKind, grant: BuiltinGrant | PythonGrant | CustomGrant, retry: RetryLayers | None
+) -> RetryPolicy:
+    """Return the policy of a tool's calls; its grant's own `retry:` and `timeout:` come last."""
+    own = None if isinstance(grant, BuiltinGrant) else grant.retry
+    return _bounded(policy_for(kind, *agent_layers(kind, retry), own), grant.timeout_s)
 
 
-def _import(name: str, module_name: str, attribute: str) -> Callable[..., Any]:
-    try:
-        module = importlib.import_module(module_name)
-    except Exception as exc:  # importing runs code of the user's, which may raise anything
-        raise InputError(
-            f"python tool `{name}`: importing `{module_name}` failed: {type(exc).__name__}: {exc}"
-        ) from exc
-    if not hasattr(module, attribute):
-        names = [known for known in vars(module) if not known.startswith("_") and callable(getattr(module, known))]
-        raise InputError(f"python tool `{name}`: {unknown_name('function', attribute, names)}")
-    return _callable(name, getattr(module, attribute))
-
-
-def _callable(name: str, found: object) -> Callable[..., Any]:
-    if not callable(found) or isinstance(found, type):
-        raise InputError(f"python tool `{name}`: it is {_kind(found)}, not a function")
-    return found
-
-
-def _kind(value: object) -> str:
-    return "a class" if isinstance(value, type) else f"a value of type `{type(value).__name__}`"
+def _bounded(policy: RetryPolicy, timeout_s: float | None) -> RetryPolicy:
+    """Give one call `timeout_s`: 0 means no bound, and the total of all attempts is never less."""
+    if timeout_s is None:
+        return policy
+    if not timeout_s:
+        return replace(policy, run_timeout_s=None, total_timeout_s=None)
+    total = policy.total_timeout_s
+    return replace(policy, run_timeout_s=timeout_s, total_timeout_s=None if total is None else max(total, timeout_s))

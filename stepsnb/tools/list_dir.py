@@ -6,11 +6,12 @@ from typing import Any
 
 from pydantic import Field
 
+from ..effects import RetryPolicy
 from ..errors import WorkspaceError
 from ..settings import LIST_DIR_ENTRIES, SEARCH_CONTENT_BYTES
 from ..workspace import Root, shown
 from .base import Tool, ToolContext, ToolResult, to_json
-from .builtin import Arguments, builtin_tool, file_error
+from .builtin import Arguments, file_error, local_file_tool
 from .workers import run_in_thread
 
 
@@ -25,9 +26,9 @@ async def list_dir(args: ListDirArguments, ctx: ToolContext) -> ToolResult:
     return await run_in_thread(_list, ctx.root, args.path)
 
 
-def list_dir_tool() -> Tool:
+def list_dir_tool(*, policy: RetryPolicy | None = None) -> Tool:
     """Build the tool."""
-    return builtin_tool("list_dir", ListDirArguments, list_dir, is_read_only=True, spills=False)
+    return local_file_tool("list_dir", ListDirArguments, list_dir, is_read_only=True, spills=False, policy=policy)
 
 
 def _list(root: Root, path: str) -> ToolResult:

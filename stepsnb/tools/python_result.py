@@ -10,8 +10,8 @@ from ..workspace import decode_text
 from .base import ToolResult
 
 
-def to_result(value: Any) -> ToolResult:
-    """Write text as it is, tables as bounded text, everything else as JSON."""
+def to_result(value: Any, *, max_bytes: int = INLINE_OUTPUT_BYTES) -> ToolResult:
+    """Write text as it is, tables as bounded text, everything else as JSON; over `max_bytes` also with lines."""
     if isinstance(value, ToolResult):
         return value
     if isinstance(value, str):
@@ -25,7 +25,7 @@ def to_result(value: Any) -> ToolResult:
         text = _json(value)
     except (PydanticSerializationError, ValueError) as exc:
         return ToolResult.error(f"the function returned something that cannot be written as JSON: {exc}")
-    long_text = _json(value, indent=1) if len(text) > INLINE_OUTPUT_BYTES else None
+    long_text = _json(value, indent=1) if len(text.encode()) > max_bytes else None
     return ToolResult(text, data=value if isinstance(value, dict) else None, long_text=long_text)
 
 

@@ -3,18 +3,20 @@
 import functools
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from pydantic import ConfigDict, Field, create_model
 from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
 
+from ..effects import RetryPolicy
 from ..errors import InputError
-from ..settings import TOOL_RUN_S
+from ..settings import INLINE_OUTPUT_BYTES
+from ..suggest import unknown_name
 from .base import Tool, ToolContext, ToolResult
 from .docstring import read_docstring
 from .python_result import to_result
-from .schema import schema_of
+from .schema import schema_of, without_pins
 from .workers import run_in_thread
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -25,13 +27,23 @@ _FORMS = {
 }
 
 
-def python_tool(function: Callable[..., Any], *, name: str | None = None, required: bool = False) -> Tool:
-    """Build a tool that calls `function`.
+def python_tool(
+    function: Callable[..., Any],
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    required: bool = False,
+    pins: Mapping[str, Any] | None = None,
+    max_calls: int | None = None,
+    max_output_bytes: int | None = None,
+    policy: RetryPolicy | None = None,
+) -> Tool:
+    """Build a tool that calls `function`; `name` and `description` stand in for its own.
 
     A synchronous function runs in a thread that sees the caller's context variables, an asynchronous one on the
     loop. A parameter without a hint takes any JSON value; one the model leaves out has its default.
 
-    Raises: InputError for a function whose parameters a model cannot give.
+    Raises: InputError for a function whose parameters a model cannot give, and a pin of one that it has not.
     """
     written = _written(function)
     name = name or str(getattr(written, "__name__", type(written).__name__))
@@ -39,22 +51,30 @@ def python_tool(function: Callable[..., Any], *, name: str | None = None, requir
         raise InputError(f"python tool `{name}`: a name is 1 to 64 letters, digits, `_` and `-`; rename the function")
     doc = read_docstring(inspect.getdoc(written) or "")
     check, parameters = _arguments_of(function, name, doc.arguments)
+    pins = pins or {}
+    for pinned in pins:
+        if pinned not in parameters["properties"]:
+            problem = unknown_name("argument", pinned, parameters["properties"])
+            raise InputError(f"python tool `{name}`: `args:` pins an {problem}")
     is_async = inspect.iscoroutinefunction(written) or inspect.iscoroutinefunction(type(written).__call__)
 
     async def call(arguments: dict[str, Any], ctx: ToolContext) -> ToolResult:
         value = await function(**arguments) if is_async else await run_in_thread(function, **arguments)
         if inspect.isawaitable(value):
             value = await value
-        return to_result(value)
+        return to_result(value, max_bytes=max_output_bytes or INLINE_OUTPUT_BYTES)
 
     return Tool(
         name=name,
-        description=doc.text or f"The Python function `{name}`.",
-        parameters=parameters,
+        description=description or doc.text or f"The Python function `{name}`.",
+        parameters=without_pins(parameters, pins),
         call=call,
         check=check,
+        pins=pins,
         required=required,
-        run_timeout_s=TOOL_RUN_S,
+        max_calls=max_calls,
+        max_output_bytes=max_output_bytes,
+        policy=policy,
     )
 
 

@@ -4,11 +4,12 @@ import io
 
 from pydantic import Field
 
+from ..effects import RetryPolicy
 from ..errors import WorkspaceError
 from ..settings import READ_FILE_BYTES, READ_FILE_MAX_BYTES
 from ..workspace import DecodedText, Root, decode_text, trim_partial
 from .base import Tool, ToolContext, ToolResult
-from .builtin import Arguments, builtin_tool, file_error
+from .builtin import Arguments, file_error, local_file_tool
 from .workers import run_in_thread
 
 
@@ -25,9 +26,9 @@ async def read_file(args: ReadFileArguments, ctx: ToolContext) -> ToolResult:
     return await run_in_thread(_read, ctx.root, args)
 
 
-def read_file_tool() -> Tool:
+def read_file_tool(*, policy: RetryPolicy | None = None) -> Tool:
     """Build the tool."""
-    return builtin_tool("read_file", ReadFileArguments, read_file, is_read_only=True, spills=False)
+    return local_file_tool("read_file", ReadFileArguments, read_file, is_read_only=True, spills=False, policy=policy)
 
 
 def read_for_context(root: Root, path: str, max_bytes: int | None) -> ToolResult:

@@ -1,6 +1,6 @@
 """JSON schemas as models get them: of one piece, without what only pydantic reads."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from pydantic import BaseModel
@@ -24,6 +24,14 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     if _is_recursive(definitions):
         return {**_plain(schema), "$defs": {name: _plain(part) for name, part in definitions.items()}}
     return dict(_plain(schema, definitions))
+
+
+def without_pins(schema: Mapping[str, Any], pins: Collection[str]) -> dict[str, Any]:
+    """Return the schema of a tool's arguments without those that are pinned."""
+    properties = {name: part for name, part in schema.get("properties", {}).items() if name not in pins}
+    required = [name for name in schema.get("required", ()) if name not in pins]
+    rest = {key: part for key, part in schema.items() if key != "required"}
+    return {**rest, "properties": properties, **({"required": required} if required else {})}
 
 
 class _Quiet(GenerateJsonSchema):

@@ -5,11 +5,12 @@ from typing import Literal
 
 from pydantic import Field
 
+from ..effects import RetryPolicy
 from ..errors import WorkspaceError
 from ..settings import SEARCH_HEAD_LIMIT, SEARCH_HEAD_LIMIT_MAX
 from ..workspace import Root, check_glob
 from .base import Tool, ToolContext, ToolResult
-from .builtin import Arguments, builtin_tool, file_error
+from .builtin import Arguments, file_error, local_file_tool
 from .search import BadPattern, Search, compile_pattern
 from .workers import run_in_thread
 
@@ -37,9 +38,11 @@ async def search_files(args: SearchFilesArguments, ctx: ToolContext) -> ToolResu
         stop.set()
 
 
-def search_files_tool() -> Tool:
+def search_files_tool(*, policy: RetryPolicy | None = None) -> Tool:
     """Build the tool."""
-    return builtin_tool("search_files", SearchFilesArguments, search_files, is_read_only=True, spills=False)
+    return local_file_tool(
+        "search_files", SearchFilesArguments, search_files, is_read_only=True, spills=False, policy=policy
+    )
 
 
 def _search(root: Root, args: SearchFilesArguments, stop: threading.Event) -> ToolResult:

@@ -12,22 +12,23 @@ _HEAD_BYTES = 1_800
 _TAIL_BYTES = 1_200
 
 
-def spill(text: str, *, call_id: str, root: Root) -> tuple[str, str]:
+def spill(text: str, *, call_id: str, root: Root, max_bytes: int = _HEAD_BYTES + _TAIL_BYTES) -> tuple[str, str]:
     """Save `text` below the root, at most `SPILL_CEILING_BYTES` of it.
 
     Returns: the file's relative path, and the pointer that takes the text's place; the pointer is below
-        `SPILL_POINTER_BYTES`.
+        `SPILL_POINTER_BYTES`, and shows no more than `max_bytes` of the text.
     Raises: OSError when the file cannot be written.
     """
     raw = text.encode("utf-8", "backslashreplace")
     path = _save(trim_partial(raw[:SPILL_CEILING_BYTES]), _file_name(call_id), root)
-    return path, _pointer(raw, f'path="{path}" bytes="{len(raw)}"', _how_to_read(raw))
+    return path, _pointer(raw, f'path="{path}" bytes="{len(raw)}"', _how_to_read(raw), max_bytes)
 
 
-def preview(text: str, why: str) -> str:
+def preview(text: str, why: str, *, max_bytes: int = _HEAD_BYTES + _TAIL_BYTES) -> str:
     """Stand in for text that could not be saved: its two ends, and why the rest is gone."""
     raw = text.encode("utf-8", "backslashreplace")
-    return _pointer(raw, f'bytes="{len(raw)}"', f"The output is too long to show, and saving it failed: {why}.")
+    explanation = f"The output is too long to show, and saving it failed: {why}."
+    return _pointer(raw, f'bytes="{len(raw)}"', explanation, max_bytes)
 
 
 def _how_to_read(raw: bytes) -> str:
@@ -40,9 +41,11 @@ def _how_to_read(raw: bytes) -> str:
     )
 
 
-def _pointer(raw: bytes, attributes: str, explanation: str) -> str:
-    head = trim_partial(raw[:_HEAD_BYTES]).decode()
-    tail = raw[-_TAIL_BYTES:].decode("utf-8", "ignore")
+def _pointer(raw: bytes, attributes: str, explanation: str, max_bytes: int) -> str:
+    shown = min(max_bytes, _HEAD_BYTES + _TAIL_BYTES)
+    tail_bytes = shown * _TAIL_BYTES // (_HEAD_BYTES + _TAIL_BYTES)
+    head = trim_partial(raw[: shown - tail_bytes]).decode()
+    tail = raw[len(raw) - tail_bytes :].decode("utf-8", "ignore")
     return (
         f"<persistent_file {attributes}>\n{cut_utf8(explanation, 500)}\n"
         f"It begins:\n{head}\n[...]\nIt ends:\n{tail}\n</persistent_file>"

@@ -2,10 +2,11 @@
 
 from pydantic import Field
 
+from ..effects import RetryPolicy
 from ..errors import WorkspaceError
 from ..workspace import Root, decode_text, trim_partial
 from .base import Tool, ToolContext, ToolResult
-from .builtin import Arguments, builtin_tool, file_error
+from .builtin import Arguments, file_error, local_file_tool
 from .workers import run_in_thread
 
 _SNIFFED_BYTES = 64 * 1024
@@ -24,9 +25,9 @@ async def write_file(args: WriteFileArguments, ctx: ToolContext) -> ToolResult:
     return await run_in_thread(_write, ctx.root, args)
 
 
-def write_file_tool() -> Tool:
+def write_file_tool(*, policy: RetryPolicy | None = None) -> Tool:
     """Build the tool."""
-    return builtin_tool("write_file", WriteFileArguments, write_file)
+    return local_file_tool("write_file", WriteFileArguments, write_file, policy=policy)
 
 
 def _write(root: Root, args: WriteFileArguments) -> ToolResult:

@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -93,6 +94,30 @@ class Root:
         if not append:
             file.truncate(0)
         return file
+
+    def replace_file(self, relative: str, raw: bytes) -> None:
+        """Give a regular file that is there a new content at once: nobody ever sees a part of it. Its mode stays.
+
+        Raises: PathEscape; WorkspaceError for what is no file and for a file nobody may write; OSError.
+        """
+        with self._folder_of(relative) as (folder, name):
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            _check_regular(status.st_mode, relative)
+            if not status.st_mode & 0o222 or not os.access(name, os.W_OK, dir_fd=folder):
+                raise WorkspaceError(f"`{relative}` is read-only; make it writable first (run_shell: chmod u+w)")
+            draft = f".{secrets.token_hex(8)}.tmp"
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            try:
+                with os.fdopen(os.open(draft, flags, 0o600, dir_fd=folder), "wb") as file:
+                    file.write(raw)
+                    with contextlib.suppress(OSError):  # only the superuser may give a file away
+                        os.fchown(file.fileno(), status.st_uid, status.st_gid)
+                    os.fchmod(file.fileno(), stat.S_IMODE(status.st_mode))
+                os.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
+            except BaseException:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(draft, dir_fd=folder)
+                raise
 
     @contextlib.contextmanager
     def _folder_of(self, relative: str) -> Iterator[tuple[int, str]]:

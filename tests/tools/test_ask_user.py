@@ -2,8 +2,9 @@ import json
 
 import pytest
 
+from stepsnb.effects import RetryPolicy
 from stepsnb.errors import Aborted, InputError
-from stepsnb.tools import AskReply, AskRequest, ToolContext
+from stepsnb.tools import AskReply, AskRequest, ToolContext, policy_of
 from stepsnb.tools.ask_user import ask_user_tool
 
 from .conftest import Call, error_of
@@ -38,7 +39,7 @@ async def test_grant_shapes_the_question(call: Call, asked: list[AskRequest]) ->
     tool = ask_user_tool(default="patch", timeout_s=300.0, options_required=True, required=True)
     await call(tool, question="Which bump?")
     assert asked == [AskRequest(text="Which bump?", default="patch", timeout_s=300.0, options_required=True)]
-    assert (tool.required, tool.waits_for_person, tool.run_timeout_s) == (True, True, None)
+    assert (tool.required, tool.waits_for_person, policy_of(tool)) == (True, True, RetryPolicy())
 
 
 async def test_default_is_told_to_the_model(call: Call, ctx: ToolContext) -> None:

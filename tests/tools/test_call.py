@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from stepsnb.effects import RetryPolicy
 from stepsnb.errors import Aborted, WorkspaceError
 from stepsnb.messages import ToolCall
 from stepsnb.tools import BadArguments, Tool, ToolContext, ToolResult, call_tool, parse_arguments, python_tool
@@ -123,6 +124,7 @@ def raising_async(error: BaseException) -> Callable[[], Any]:
         (KeyError("a"), "KeyError: 'a'"),
         (SystemExit(3), "SystemExit: 3"),
         (KeyboardInterrupt(), "KeyboardInterrupt"),
+        (GeneratorExit(), "GeneratorExit"),
         (TimeoutError("slow"), "TimeoutError: slow"),
         (asyncio.CancelledError(), "asyncio.exceptions.CancelledError"),
         (WorkspaceError("no such place"), "no such place"),
@@ -156,8 +158,10 @@ async def test_tool_that_takes_too_long_is_data(ctx: ToolContext) -> None:
         await asyncio.sleep(60)
         raise AssertionError
 
-    tool = tool_of(slow, run_timeout_s=0.1)
-    assert error_of(await call_tool(tool, raw(tool, ""), ctx)) == "`slow` did not finish within 0.1 seconds"
+    tool = tool_of(slow, policy=RetryPolicy(run_timeout_s=0.1))
+    assert error_of(await call_tool(tool, raw(tool, ""), ctx)) == (
+        "`slow` timed out after 0.1 s (deadline exceeded while running)"
+    )
 
 
 async def test_result_that_came_after_all_is_not_relabelled(ctx: ToolContext) -> None:
@@ -168,7 +172,7 @@ async def test_result_that_came_after_all_is_not_relabelled(ctx: ToolContext) ->
             return ToolResult("made it")
         raise AssertionError
 
-    tool = tool_of(stubborn, run_timeout_s=0.1)
+    tool = tool_of(stubborn, policy=RetryPolicy(run_timeout_s=0.1))
     called = await call_tool(tool, raw(tool, ""), ctx)
     assert (called.result.content, called.ok) == ("made it", True)
 
@@ -177,9 +181,9 @@ async def test_hanging_function_does_not_hold_up_the_step(ctx: ToolContext) -> N
     def hang() -> None:
         time.sleep(1.5)
 
-    tool = tool_of(python_tool(hang).call, run_timeout_s=0.1)
+    tool = tool_of(python_tool(hang).call, policy=RetryPolicy(run_timeout_s=0.1))
     began = time.monotonic()
-    assert "did not finish" in error_of(await call_tool(tool, raw(tool, ""), ctx))
+    assert "timed out" in error_of(await call_tool(tool, raw(tool, ""), ctx))
     assert time.monotonic() - began < 1
 
 
@@ -188,7 +192,7 @@ async def test_cancellation_of_the_step_goes_through(ctx: ToolContext) -> None:
         await asyncio.sleep(60)
         raise AssertionError
 
-    tool = tool_of(wait, run_timeout_s=30)
+    tool = tool_of(wait, policy=RetryPolicy(run_timeout_s=30))
     task = asyncio.create_task(call_tool(tool, raw(tool, ""), ctx))
     await asyncio.sleep(0.05)
     task.cancel()
