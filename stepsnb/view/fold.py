@@ -6,13 +6,16 @@ The state is JSON-able:
 - `started_at` (seconds since 1970), `duration_s`; `tokens`, `cached_percent`, `cost` (in words);
 - `steps`: one for each step of the plan and each that was added, in order. Each has `step_id` (empty until it
   started), `name`, `step_kind`, `parent` (index or None), `status`, `agent`, `model`, `attempt`, `turn`,
-  `started_at`, `duration_s`, `verdict`, `note`, `reason`, `context` (`used`, `total`, `compact_at`, or None),
-  the same three totals as the run, `tool_calls` and `questions` (counts), and `items`.
+  `started_at`, `duration_s`, `verdict`, `note`, `output` (typed, as JSON) with `output_cut`, `reason`, `context`
+  (`used`, `total`, `compact_at`, or None), `context_warning`, the same three totals as the run (what its sub-agents
+  used included), `tool_calls` and `questions` (counts), and `items`.
 
 An item has a `kind`: `text` and `thinking` (`text`, `cut`), `message` (`role`, `text`, `cut`), `tool` (`tool`,
-`summary`, `args`, `result`, `facts`, `status`), `question` (`id`, `text`, `options`, `default`, `status`, `answer`,
-`by` and more), `note` (`tone`, `text`), `output` (`exit_code`, `stdout`, `stderr`, `facts`) and `artifact` (`verb`,
-`what`, `facts`). Every `cut` counts the characters left out. All text in a state is visible: see `visible`.
+`summary`, `args`, `result`, `facts`, `status`, `inside`), `sub_agent`, `question` (`id`, `text`, `options`,
+`default`, `status`, `answer`, `by` and more), `note` (`tone`, `text`), `output` (`exit_code`, `stdout`, `stderr`,
+`facts`) and `artifact` (`verb`, `what`, `facts`). Every `cut` counts the characters left out. A `sub_agent` is a
+conversation `inside` the call it answers: it has the fields of a step, `items` among them, but instead of a gauge
+and totals `usage` (in words) and `asked_by`. All text in a state is visible: see `visible`.
 """
 
 import copy
@@ -21,14 +24,19 @@ from typing import Any, NamedTuple
 
 from ..events import (
     Artifact,
+    Compaction,
+    CompactionBudget,
+    ContextTruncated,
     ContextUsage,
     Event,
+    LoopWarning,
     MessageAdded,
     Note,
     Nudge,
     Output,
     Question,
     Request,
+    Retry,
     RunFinished,
     RunStarted,
     StepFinished,
@@ -42,13 +50,16 @@ from ..events import (
     TurnStarted,
 )
 from ..outcome import Outcome
+from ..settings import VIEW_RESULT_CHARACTERS
 from .bill import Bill
 from .document import Document, Patch, Path
+from .incidents import truncation_incident
+from .node import NAME_CHARACTERS, Node, blank_conversation, blank_step
 from .transcript import Transcript
 from .visible import clip, one_line, visible
+from .words import pretty_arguments
 from .writer import Budget, Writer
 
-_NAME_CHARACTERS = 200
 _REASON_CHARACTERS = 4_000
 
 
@@ -57,15 +68,6 @@ class Snapshot(NamedTuple):
 
     patches: list[Patch]
     state: dict[str, Any]
-
-
-class _Step:
-    """What the fold remembers about a step beside its state."""
-
-    def __init__(self, document: Document, path: Path, budget: Budget) -> None:
-        self.path = path
-        self.bill = Bill()
-        self.transcript = Transcript(Writer(document, (*path, "items"), budget))
 
 
 class Fold:
@@ -89,9 +91,11 @@ class Fold:
         )
         self._bill = Bill()
         self._budget = Budget()
-        self._waiting: set[Path] = set()
-        self._nodes: list[_Step] = []
-        self._by_id: dict[str, _Step] = {}
+        self._waiting: set[Node] = set()
+        self._nodes: list[Node] = []
+        """The steps of the plan, in the order of the state's `steps`."""
+        self._nested: list[Node] = []
+        self._by_id: dict[str, Node] = {}
 
     @property
     def state(self) -> dict[str, Any]:
@@ -112,7 +116,7 @@ class Fold:
     def original_answer(self, question_id: str, shown: str) -> str:
         """Return the option that the state shows as `shown`, exactly as it was offered; else `shown` itself."""
         with self._lock:
-            for step in self._nodes:
+            for step in (*self._nodes, *self._nested):
                 if (option := step.transcript.original_option(question_id, shown)) is not None:
                     return option
         return shown
@@ -121,7 +125,7 @@ class Fold:
         """Take one event; kinds that no view draws change nothing."""
         with self._lock:
             if event.run_id:
-                self._set((), run_id=one_line(event.run_id, _NAME_CHARACTERS))
+                self._set((), run_id=one_line(event.run_id, NAME_CHARACTERS))
             match event:
                 case RunStarted():
                     self._start_run(event)
@@ -143,7 +147,7 @@ class Fold:
             started = "running" if self._nodes else "starting"
             self._set((), status=state["outcome"] or ("waiting for you" if self._waiting else started))
 
-    def _add_to_transcript(self, event: Event, step: _Step) -> None:
+    def _add_to_transcript(self, event: Event, step: Node) -> None:
         transcript = step.transcript
         match event:
             case TurnStarted():
@@ -154,7 +158,7 @@ class Fold:
             case TextChunk():
                 transcript.replies.add_chunk(event)
             case TurnFinished():
-                transcript.replies.finish_turn(event)
+                transcript.finish_turn(event)
             case MessageAdded():
                 transcript.add_message(event)
             case Tool():
@@ -164,8 +168,8 @@ class Fold:
                 transcript.add_question(event)
                 self._set(step.path, questions=transcript.questions)
                 self._mark_waiting(step)
-            case Nudge():
-                transcript.add_nudge(event)
+            case Nudge() | Retry() | LoopWarning():
+                transcript.add_incident(event)
             case Note():
                 transcript.add_note(event)
             case Output():
@@ -173,17 +177,46 @@ class Fold:
             case Artifact():
                 fetched = self._document.get(step.path)["step_kind"] == "get"
                 transcript.add_artifact(event, verb="Fetched" if fetched else "Wrote")
+            case Compaction() | CompactionBudget() | ContextUsage() | ContextTruncated():
+                self._measure_context(event, step)
+
+    def _measure_context(
+        self, event: Compaction | CompactionBudget | ContextUsage | ContextTruncated, step: Node
+    ) -> None:
+        """Move a step's gauge, and say what became of its conversation; a sub-agent has words instead of a gauge."""
+        match event:
+            case Compaction():
+                step.transcript.add_compaction(event)
+                if event.after is not None:
+                    self._set_context(step, used=event.after)
+            case CompactionBudget():
+                step.compact_at = event.compact_at
+                self._set_context(step, compact_at=event.compact_at)
             case ContextUsage():
-                context = {"used": event.used, "total": event.total, "compact_at": event.compact_at}
-                self._set(step.path, context=context)
+                compact_at = step.compact_at if event.compact_at is None else event.compact_at
+                if step.parent is None:
+                    context = {"used": event.used, "total": event.total, "compact_at": compact_at}
+                    self._set(step.path, context=context)
+                else:
+                    step.use_context(event)
+                    self._set(step.path, usage=step.usage())
+            case ContextTruncated():
+                step.transcript.add_incident(event)
+                if step.parent is None:
+                    self._set(step.path, context_warning=truncation_incident(event).text)
+
+    def _set_context(self, step: Node, **fields: Any) -> None:
+        """Change the gauge of a step that has one already."""
+        if step.parent is None and (context := self._document.get(step.path)["context"]) is not None:
+            self._set(step.path, context={**context, **fields})
 
     # The run
 
     def _start_run(self, event: RunStarted) -> None:
         self._set(
             (),
-            pipeline=one_line(event.pipeline, _NAME_CHARACTERS),
-            job=one_line(event.job, _NAME_CHARACTERS),
+            pipeline=one_line(event.pipeline, NAME_CHARACTERS),
+            job=one_line(event.job, NAME_CHARACTERS),
             started_at=event.at,
         )
         if not self._nodes:
@@ -192,17 +225,19 @@ class Fold:
 
     def _finish_run(self, event: RunFinished) -> None:
         for step in self._nodes:
-            if self._document.get(step.path)["status"] in ("running", "waiting"):
-                self._close(step)
-                self._set(step.path, status=Outcome.ABORTED.value)
+            self._cut_off(step)
         self._set((), outcome=event.outcome, error=_reason(event.error), duration_s=event.duration_s)
 
     def _add_request(self, event: Request) -> None:
         step = self._step_of(event)
         step.transcript.add_request(event)
-        step.bill.add(event)
+        for node in step.lineage:
+            node.bill.add(event)
+            if node.parent is None:
+                self._set(node.path, **node.bill.figures())
+            else:
+                self._set(node.path, usage=node.usage())
         self._bill.add(event)
-        self._set(step.path, **step.bill.figures())
         self._set((), **self._bill.figures())
 
     # Its steps
@@ -213,10 +248,10 @@ class Fold:
         self._set(
             step.path,
             step_id=event.step_id,
-            name=one_line(event.name + where, _NAME_CHARACTERS),
+            name=one_line(event.name + where, NAME_CHARACTERS),
             status="running",
-            agent=event.agent and one_line(event.agent, _NAME_CHARACTERS),
-            model=event.model and one_line(event.model, _NAME_CHARACTERS),
+            agent=event.agent and one_line(event.agent, NAME_CHARACTERS),
+            model=event.model and one_line(event.model, NAME_CHARACTERS),
             attempt=event.attempt,
             started_at=event.at,
             duration_s=None,
@@ -241,23 +276,32 @@ class Fold:
             status=event.outcome,
             reason=_reason(event.reason),
             duration_s=event.duration_s,
-            verdict=event.verdict and one_line(event.verdict, _NAME_CHARACTERS),
+            verdict=event.verdict and one_line(event.verdict, NAME_CHARACTERS),
             note=_reason(event.note),
+            **_output(event.output),
         )
 
-    def _mark_waiting(self, step: _Step) -> None:
-        if step.transcript.is_waiting:
-            self._waiting.add(step.path)
-        else:
-            self._waiting.discard(step.path)
-        if self._document.get(step.path)["status"] in ("running", "waiting"):
-            self._set(step.path, status="waiting" if step.transcript.is_waiting else "running")
+    def _mark_waiting(self, step: Node) -> None:
+        (self._waiting.add if step.transcript.is_waiting else self._waiting.discard)(step)
+        for shown in step.lineage:
+            if self._document.get(shown.path)["status"] in ("running", "waiting"):
+                is_waiting = any(shown in node.lineage for node in self._waiting)
+                self._set(shown.path, status="waiting" if is_waiting else "running")
 
-    def _close(self, step: _Step) -> None:
+    def _close(self, step: Node) -> None:
+        """Settle what is open in a step that ends, and cut off the conversations inside it that have not ended."""
         step.transcript.close()
-        self._waiting.discard(step.path)
+        for node in self._nested:
+            if node is not step and step in node.lineage:
+                self._cut_off(node)
+        self._waiting.discard(step)
 
-    def _step_of(self, event: Event) -> _Step:
+    def _cut_off(self, step: Node) -> None:
+        if self._document.get(step.path)["status"] in ("running", "waiting"):
+            self._close(step)
+            self._set(step.path, status=Outcome.ABORTED.value)
+
+    def _step_of(self, event: Event) -> Node:
         """Find the step an event belongs to; a view that joined late has not seen it start."""
         step = self._by_id.get(event.step_id)
         if step is None:
@@ -265,57 +309,55 @@ class Fold:
             self._set(step.path, step_id=event.step_id, status="running")
         return step
 
-    def _place(self, event: StepStarted | StepSkipped | StepFinished) -> _Step:
+    def _place(self, event: StepStarted | StepSkipped | StepFinished) -> Node:
         """Find the row of a step: its own, else the one the plan keeps for it, else a new one."""
         step = self._by_id.get(event.step_id) if event.step_id else None
+        if step is None and isinstance(event, StepStarted) and event.parent_id and event.step_kind == "sub_agent":
+            step = self._by_id[event.step_id] = self._push_conversation(event)
         if step is None:
             index = event.index if not isinstance(event, StepFinished) else len(self._nodes)
             step = self._planned(event.name, index) or self._push_step(event.name, event.step_kind, self._parent(event))
             self._by_id[event.step_id] = step
         return step
 
-    def _planned(self, name: str, index: int) -> _Step | None:
+    def _planned(self, name: str, index: int) -> Node | None:
         if index < len(self._nodes):
             shown = self._document.get(self._nodes[index].path)
-            if shown["status"] == "pending" and shown["name"] == one_line(name, _NAME_CHARACTERS):
+            if shown["status"] == "pending" and shown["name"] == one_line(name, NAME_CHARACTERS):
                 return self._nodes[index]
         return None
 
     def _parent(self, event: Event) -> int | None:
         parent = self._by_id.get(event.parent_id or "") if isinstance(event, StepStarted) else None
-        return None if parent is None else self._nodes.index(parent)
+        return None if parent is None else self._nodes.index(parent.lineage[-1])
 
-    def _push_step(self, name: str, step_kind: str, parent: int | None) -> _Step:
-        path = self._document.push(
-            ("steps",),
-            {
-                "step_id": "",
-                "name": one_line(name, _NAME_CHARACTERS),
-                "step_kind": one_line(step_kind, _NAME_CHARACTERS),
-                "parent": parent,
-                "status": "pending",
-                "agent": None,
-                "model": None,
-                "attempt": 1,
-                "turn": 0,
-                "started_at": None,
-                "duration_s": None,
-                "verdict": None,
-                "note": None,
-                "reason": None,
-                "context": None,
-                **Bill().figures(),
-                "tool_calls": 0,
-                "questions": 0,
-                "items": [],
-            },
-        )
-        self._nodes.append(_Step(self._document, path, self._budget))
+    def _push_conversation(self, event: StepStarted) -> Node:
+        """Put a sub-agent's conversation into the call it answers."""
+        parent = self._by_id.get(event.parent_id or "")
+        if parent is None:  # a view that joined late has not seen it start
+            parent = self._step_of(Event(step_id=event.parent_id or ""))
+        host = parent.host()
+        blank = blank_conversation(event.name, self._document.get(parent.path)["name"])
+        path = host.transcript.place_conversation(event.call_id, **blank)
+        self._nested.append(Node(path, Transcript(host.transcript.writer_of(path)), host))
+        return self._nested[-1]
+
+    def _push_step(self, name: str, step_kind: str, parent: int | None) -> Node:
+        path = self._document.push(("steps",), blank_step(name, step_kind, parent))
+        writer = Writer(self._document, (*path, "items"), self._budget)
+        self._nodes.append(Node(path, Transcript(writer)))
         return self._nodes[-1]
 
     def _set(self, path: Path, **fields: Any) -> None:
         for name, value in fields.items():
             self._document.set((*path, name), value)
+
+
+def _output(output: str | None) -> dict[str, Any]:
+    if output is None:
+        return {}
+    kept, cut = clip(visible(pretty_arguments(output)), VIEW_RESULT_CHARACTERS)
+    return {"output": kept, "output_cut": cut}
 
 
 def _reason(text: str | None) -> str | None:

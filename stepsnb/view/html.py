@@ -9,13 +9,16 @@ from .outline import (
     LIMITS,
     Limits,
     answer_words,
+    conversation_line,
     cut_words,
+    has_transcript,
     headline,
     shown_items,
     step_line,
     steps_left_out,
     table_of_steps,
     title,
+    verdict_words,
     what_went_wrong,
 )
 from .visible import clip, one_line
@@ -41,12 +44,20 @@ def render_html(state: dict[str, Any]) -> str:
 
 def _least_size(state: dict[str, Any], limits: Limits) -> int:
     """Count characters that these limits would keep: a cheap way not to render what cannot fit."""
+    return sum(_size(step, limits) for step in state["steps"][: limits.steps])
+
+
+def _size(conversation: dict[str, Any], limits: Limits) -> int:
+    first, _, last = shown_items(conversation, limits)
     size = 0
-    for step in state["steps"][: limits.steps]:
-        first, _, last = shown_items(step, limits)
-        for item in (*first, *last):
-            size += min(len(item.get("text", "")), limits.text) + min(len(item.get("result", "")), limits.result)
+    for item in (*first, *last):
+        size += min(len(item.get("text", "")), limits.text) + min(len(item.get("result", "")), limits.result)
+        size += sum(_size(inside, limits) for inside in _conversations(item))
     return size
+
+
+def _conversations(item: dict[str, Any]) -> list[dict[str, Any]]:
+    return [item] if item["kind"] == "sub_agent" else item.get("inside", [])
 
 
 def _page(state: dict[str, Any], limits: Limits) -> str:
@@ -57,7 +68,7 @@ def _page(state: dict[str, Any], limits: Limits) -> str:
         parts.append(_table(table_of_steps(state, limits)))
         if missing := steps_left_out(state, limits):
             parts.append(f"<p>{missing}</p>\n")
-    parts.extend(_transcript(step, limits) for step in state["steps"][: limits.steps] if step["items"])
+    parts.extend(_transcript(step, limits) for step in state["steps"][: limits.steps] if has_transcript(step))
     if state["run_id"]:
         parts.append(f"<p>Whole transcript: <code>%steps transcript {escape(state['run_id'], quote=False)}</code></p>")
     return "".join([*parts, "</details>"])
@@ -70,12 +81,21 @@ def _table(rows: list[list[str]]) -> str:
 
 
 def _transcript(step: dict[str, Any], limits: Limits) -> str:
-    first, left_out, last = shown_items(step, limits)
+    return _fold(escape_text(step_line(step)), _entries(step, limits))
+
+
+def _entries(conversation: dict[str, Any], limits: Limits) -> str:
+    """Render the items of a step or of a sub-agent's conversation, and what it came to."""
+    first, left_out, last = shown_items(conversation, limits)
     parts = [_item(item, limits) for item in first]
     if left_out:
         parts.append(f"<p>… {left_out:,} entries left out …</p>\n")
     parts.extend(_item(item, limits) for item in last)
-    return _fold(escape_text(step_line(step)), "".join(parts))
+    if decided := verdict_words(conversation):
+        parts.append(f"<p><b>Verdict</b> {_lines(clip(decided, limits.text)[0])}</p>\n")
+    if conversation["output"]:
+        parts.append(f"<p><b>Output</b></p>\n{_pre(conversation['output'], conversation['output_cut'], limits.text)}")
+    return "".join(parts)
 
 
 def _item(item: dict[str, Any], limits: Limits) -> str:
@@ -86,11 +106,13 @@ def _item(item: dict[str, Any], limits: Limits) -> str:
         case "thinking":
             return _fold("thinking", _pre(item["text"], item["cut"], limits.result))
         case "message":
-            told = "system message" if item["role"] == "system" else "message"
+            told = {"system": "system message", "summary": "summary"}.get(item["role"], "message")
             line = escape_text(one_line(item["text"], _LINE_CHARACTERS))
             return _fold(f"{told}: {line}", _pre(item["text"], item["cut"], limits.result))
         case "tool":
             return _tool(item, limits)
+        case "sub_agent":
+            return _fold(escape_text(conversation_line(item)), _entries(item, limits))
         case "note":
             return f"<p><i>{escape_text(clip(item['text'], limits.text)[0])}</i></p>\n"
         case "question":
@@ -120,6 +142,7 @@ def _tool(item: dict[str, Any], limits: Limits) -> str:
     if item["status"] == "failed":
         facts.append("failed")
     inside = _pre(item["args"], item["args_cut"], limits.result)
+    inside += "".join(_item(conversation, limits) for conversation in item["inside"])
     if item["result"]:
         inside += _pre(item["result"], item["result_cut"], limits.result)
     return _fold(" · ".join(filter(None, facts)), inside)

@@ -115,6 +115,24 @@ def step_line(step: dict[str, Any]) -> str:
     return " · ".join([one_line(step["name"], _CELL_CHARACTERS), *(fact for fact in facts if fact)])
 
 
+def conversation_line(item: dict[str, Any]) -> str:
+    """Name a sub-agent's conversation and say what happened in it and what it used."""
+    line = step_line(item)
+    name = one_line(item["name"], _CELL_CHARACTERS)
+    asked = f"{name}, asked by {one_line(item['asked_by'], _CELL_CHARACTERS)}"
+    return " · ".join(filter(None, [asked + line.removeprefix(name), item["usage"]]))
+
+
+def verdict_words(step: dict[str, Any]) -> str:
+    """Say what a step decided and noted; empty when it decided nothing."""
+    return " · ".join(filter(None, [step["verdict"], step["note"]]))
+
+
+def has_transcript(step: dict[str, Any]) -> bool:
+    """Whether there is anything to say about a step beside its row in the table."""
+    return bool(step["items"] or step["verdict"] or step["note"] or step["output"])
+
+
 def shown_items(step: dict[str, Any], limits: Limits) -> tuple[list[dict[str, Any]], int, list[dict[str, Any]]]:
     """Return a step's first entries, how many are left out after them, and its last ones."""
     items = step["items"]

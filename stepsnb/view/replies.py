@@ -3,6 +3,7 @@
 from ..events import TextChunk, TextDelta, ThinkingDelta, TurnFinished
 from ..settings import VIEW_TEXT_CHARACTERS
 from .document import Path
+from .incidents import reply_incidents
 from .visible import clip, visible
 from .writer import Writer
 
@@ -55,8 +56,8 @@ class Replies:
             kept, cut = clip(visible(whole), stream.limit)
             self._writer.replace(stream.path, "text", kept)
             self._writer.set(stream.path, cut=cut)
-        if event.finish_reason == "length":
-            self._writer.push("note", tone="problem", text="the reply was cut off by the model's output limit")
+        for incident in reply_incidents(event):
+            self._writer.push("note", tone=incident.tone, text=incident.text)
         self.start_turn(0)
 
     def _meet(self, turn: int) -> None:

@@ -7,13 +7,16 @@ from .outline import (
     LIMITS,
     Limits,
     answer_words,
+    conversation_line,
     cut_words,
+    has_transcript,
     headline,
     shown_items,
     step_line,
     steps_left_out,
     table_of_steps,
     title,
+    verdict_words,
     what_went_wrong,
 )
 from .visible import clip, one_line
@@ -38,7 +41,7 @@ def _page(state: dict[str, Any], limits: Limits) -> str:
         parts.append(wrong)
     if state["steps"]:
         parts.append("\n".join(filter(None, [_table(table_of_steps(state, limits)), steps_left_out(state, limits)])))
-    parts.extend(_transcript(step, limits) for step in state["steps"][: limits.steps] if step["items"])
+    parts.extend(_transcript(step, limits) for step in state["steps"][: limits.steps] if has_transcript(step))
     if state["run_id"]:
         parts.append(f"Whole transcript: %steps transcript {state['run_id']}")
     return "\n\n".join(parts)
@@ -51,12 +54,20 @@ def _table(rows: list[list[str]]) -> str:
 
 
 def _transcript(step: dict[str, Any], limits: Limits) -> str:
-    first, left_out, last = shown_items(step, limits)
-    lines = [step_line(step)]
+    return _conversation(step_line(step), step, limits)
+
+
+def _conversation(line: str, conversation: dict[str, Any], limits: Limits) -> str:
+    first, left_out, last = shown_items(conversation, limits)
+    lines = [line]
     lines.extend(_indent(_item(item, limits)) for item in first)
     if left_out:
         lines.append(f"{_INDENT}… {left_out:,} entries left out …")
     lines.extend(_indent(_item(item, limits)) for item in last)
+    if decided := verdict_words(conversation):
+        lines.append(_indent(f"Verdict: {clip(decided, limits.text)[0]}"))
+    if conversation["output"]:
+        lines.append(_indent("Output: " + _clipped(conversation["output"], conversation["output_cut"], limits.text)))
     return "\n".join(line for line in lines if line.strip())
 
 
@@ -67,10 +78,15 @@ def _item(item: dict[str, Any], limits: Limits) -> str:
         case "thinking":
             return f"(thought: {one_line(item['text'], _LINE_CHARACTERS)})"
         case "message":
-            return "" if item["role"] == "system" else f"> {one_line(item['text'], _LINE_CHARACTERS)}"
+            said = one_line(item["text"], _LINE_CHARACTERS)
+            return {"system": "", "summary": f"(summary: {said})"}.get(item["role"], f"> {said}")
         case "tool":
             failed = "failed: " + one_line(item["result"], _LINE_CHARACTERS) if item["status"] == "failed" else ""
-            return " · ".join(filter(None, [f"{item['tool']} {item['summary']}".strip(), item["facts"], failed]))
+            line = " · ".join(filter(None, [f"{item['tool']} {item['summary']}".strip(), item["facts"], failed]))
+            inside = (_indent(_item(conversation, limits)) for conversation in item["inside"])
+            return "\n".join([line, *inside])
+        case "sub_agent":
+            return _conversation(conversation_line(item), item, limits)
         case "note":
             return {"problem": "! ", "mended": "↺ "}.get(item["tone"], "") + str(item["text"])
         case "question":

@@ -4,10 +4,33 @@ Foreign text is made visible and cut here, so that no renderer has to know where
 """
 
 import re
+from typing import Any
 
-from ..events import Artifact, MessageAdded, Note, Nudge, Output, Question, Request, Tool
+from ..events import (
+    Artifact,
+    Compaction,
+    ContextTruncated,
+    LoopWarning,
+    MessageAdded,
+    Note,
+    Nudge,
+    Output,
+    Question,
+    Request,
+    Retry,
+    Tool,
+    TurnFinished,
+)
 from ..settings import VIEW_ARGUMENT_CHARACTERS, VIEW_RESULT_CHARACTERS, VIEW_TEXT_CHARACTERS
 from .document import Path
+from .incidents import (
+    Incident,
+    compaction_incident,
+    loop_incident,
+    nudge_incident,
+    retry_incident,
+    truncation_incident,
+)
 from .replies import Replies
 from .visible import one_line, visible
 from .words import argument_summary, count_words, duration_words, pretty_arguments, size_words
@@ -40,7 +63,10 @@ class Transcript:
         self._asked: dict[str, tuple[Path | None, float]] = {}
         self._options: dict[str, dict[str, str]] = {}
         self._open: set[str] = set()
-        self._nudged = ""
+        self._told = ""
+        self._given: set[str] = set()
+        self._marks: dict[str, list[str]] = {}
+        self._compacting: Path | None = None
         self._progress: tuple[str, Path | None] | None = None
 
     @property
@@ -61,19 +87,54 @@ class Transcript:
         else:
             self._progress = (start, self.note(event.text, tone="info"))
 
-    def add_nudge(self, event: Nudge) -> None:
-        """Say what the model was reminded of; the message itself, which follows, is not shown again."""
-        self._nudged = event.text
-        self.note(f"reminded of what it still owes: {', '.join(event.owed) or event.text}", tone="mended")
+    def add_incident(self, event: Retry | Nudge | LoopWarning | ContextTruncated) -> None:
+        """Say what went wrong; the message that tells the model, which follows, is not shown again."""
+        match event:
+            case Retry():
+                self._say(retry_incident(event))
+            case Nudge():
+                self._told = event.text
+                self._say(nudge_incident(event))
+            case LoopWarning():
+                self._told = event.text
+                self._say(loop_incident(event))
+            case ContextTruncated():
+                self._say(truncation_incident(event))
+
+    def add_compaction(self, event: Compaction) -> None:
+        """Say that the conversation is being summarised; at the end what came of it, in the same place."""
+        incident = compaction_incident(event)
+        if event.phase == "start" or self._compacting is None:
+            self._compacting = self._say(incident)
+        else:
+            text, _ = self._writer.clip(incident.text, _NOTE_CHARACTERS)
+            self._writer.set(self._compacting, tone=incident.tone, text=text)
+        if event.phase == "end":
+            self._compacting = None
+            if event.summary:
+                self._told = event.summary
+                self._message("summary", event.summary)
+
+    def _say(self, incident: Incident) -> Path | None:
+        return self.note(incident.text, tone=incident.tone)
+
+    def finish_turn(self, event: TurnFinished) -> None:
+        """Add a whole reply, or learn which of the calls that follow no model made."""
+        if event.synthetic:
+            self._given.update(call.id for call in event.tool_calls)
+        else:
+            self.replies.finish_turn(event)
 
     def add_message(self, event: MessageAdded) -> None:
         """Add what the model was told."""
-        if event.synthetic:
-            if event.text != self._nudged:
-                self.note(f"told: {event.text}", tone="info")
-            return
-        text, cut = self._writer.clip(event.text, VIEW_TEXT_CHARACTERS)
-        self._writer.push("message", role=event.role, text=text, cut=cut)
+        if not event.synthetic:
+            self._message(event.role, event.text)
+        elif event.text != self._told:
+            self.note(f"told: {event.text}", tone="info")
+
+    def _message(self, role: str, said: str) -> None:
+        text, cut = self._writer.clip(said, VIEW_TEXT_CHARACTERS)
+        self._writer.push("message", role=role, text=text, cut=cut)
 
     def add_request(self, event: Request) -> None:
         """Say that a request failed; one that succeeded shows as its reply."""
@@ -93,12 +154,28 @@ class Transcript:
                 self._writer.set(self._running[event.call_id], facts=facts)
             case "end":
                 path = self._running.pop(event.call_id)
+                marks = self._marks.pop(event.call_id, _marks(event))
                 result, cut = self._writer.clip(event.result, VIEW_RESULT_CHARACTERS)
                 status = "done" if event.ok else "failed"
-                self._writer.set(path, status=status, facts=_facts(event), result=result, result_cut=cut)
+                self._writer.set(path, status=status, facts=_facts(event, marks), result=result, result_cut=cut)
+
+    def place_conversation(self, call_id: str | None, **fields: Any) -> Path:
+        """Add a sub-agent's conversation to the call it answers, or to this one where that is not to be seen."""
+        path = self._running.get(call_id or "")
+        place = self._writer if path is None else self._writer.below(path, "inside")
+        added = place.push("sub_agent", needed=True, **fields)
+        assert added is not None, "what is needed is always added"
+        return added
+
+    def writer_of(self, conversation: Path) -> Writer:
+        """Return the writer of the conversation at that place."""
+        return self._writer.below(conversation, "items")
 
     def _start_call(self, event: Tool) -> None:
-        self.tool_calls += 1
+        is_given = event.call_id in self._given
+        self._given.discard(event.call_id)
+        self.tool_calls += not is_given
+        self._marks[event.call_id] = ["read beforehand"] if is_given else _marks(event)
         args, cut = self._writer.clip(pretty_arguments(event.args), VIEW_ARGUMENT_CHARACTERS)
         self._running[event.call_id] = self._writer.push(
             "tool",
@@ -110,6 +187,7 @@ class Transcript:
             result_cut=0,
             facts="",
             status="running",
+            inside=[],
         )
         if event.repaired:
             self.note(f"the provider sent broken arguments for `{event.tool}`; repaired", tone="mended")
@@ -185,7 +263,11 @@ class Transcript:
         self._running.clear()
 
 
-def _facts(event: Tool) -> str:
+def _marks(event: Tool) -> list[str]:
+    return [name for name, holds in (("repaired", event.repaired), ("promoted", event.promoted)) if holds]
+
+
+def _facts(event: Tool, marks: list[str]) -> str:
     """Say how large a result was, how long it took, and what happened to it on the way."""
     size = size_words(len(event.result.encode("utf-8", "replace")))
     facts = [f"{size}, cut" if event.truncated and not event.spilled_to else size]
@@ -195,7 +277,9 @@ def _facts(event: Tool) -> str:
         facts.append(duration_words(event.duration_s))
     if event.denied_by:
         facts.append(f"denied by {one_line(event.denied_by, _NAME_CHARACTERS)}")
-    return " · ".join(facts)
+    elif event.code:
+        facts.append(one_line(event.code, _NAME_CHARACTERS))
+    return " · ".join([*facts, *marks])
 
 
 def _who_answered(event: Question, asked_at: float) -> str:

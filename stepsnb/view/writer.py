@@ -31,6 +31,10 @@ class Writer:
         self._budget = budget
         self._is_full = False
 
+    def below(self, path: Path, name: str) -> "Writer":
+        """Return a writer for the list `name` of the entry at `path`, within the same bounds."""
+        return Writer(self._document, (*path, name), self._budget)
+
     def push(self, kind: str, *, needed: bool = False, **fields: Any) -> Path | None:
         """Add an entry and return where it is; `needed` ones are added even to a full view."""
         self._budget.items -= 1

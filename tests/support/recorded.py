@@ -109,7 +109,7 @@ def delegation(*, child_ends: bool = True) -> list[Event]:
         MessageAdded(**writer, text="Write about tides."),
         TurnFinished(**writer, turn=0, tool_calls=[given], synthetic=True),
         Tool(**writer, phase="end", call_id=given.id, tool=given.name, args=given.arguments, result="given"),
-        priced(1, status=429, error="too many requests", cost_usd=None, input_tokens=0, cached_input_tokens=0),
+        Request(**writer, turn=1, model="m/large", status=429, error="too many requests"),
         Retry(**writer, turn=1, attempt=2, max_attempts=3, reason="too many requests", wait_s=2.0),
         priced(1, attempt=2),
         TurnFinished(**writer, turn=1, model="m/large", tool_calls=[ask, read], marks=["repaired", "no_usage"]),

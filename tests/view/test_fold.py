@@ -8,8 +8,12 @@ from hypothesis import strategies as st
 
 from stepsnb.events import (
     Artifact,
+    Compaction,
+    CompactionBudget,
+    ContextTruncated,
     ContextUsage,
     Event,
+    LoopWarning,
     MessageAdded,
     Note,
     Nudge,
@@ -17,11 +21,13 @@ from stepsnb.events import (
     PlanNode,
     Question,
     Request,
+    Retry,
     RunFinished,
     RunStarted,
     StepFinished,
     StepSkipped,
     StepStarted,
+    StoredCall,
     TextChunk,
     TextDelta,
     ThinkingDelta,
@@ -29,8 +35,16 @@ from stepsnb.events import (
     TurnFinished,
     TurnStarted,
 )
-from stepsnb.settings import VIEW_BRIEF_CHARACTERS, VIEW_ITEMS, VIEW_RESULT_CHARACTERS, VIEW_TEXT_CHARACTERS
+from stepsnb.messages import Mark
+from stepsnb.settings import (
+    SUB_AGENT_DEPTH,
+    VIEW_BRIEF_CHARACTERS,
+    VIEW_ITEMS,
+    VIEW_RESULT_CHARACTERS,
+    VIEW_TEXT_CHARACTERS,
+)
 from stepsnb.view import Fold, apply_patches
+from tests.support.recorded import delegation, stamp
 from tests.support.sample_run import finished_run, until_question
 
 
@@ -268,6 +282,7 @@ def test_a_tool_call_is_one_entry_from_start_to_end():
         "result_cut": 0,
         "facts": "",
         "status": "running",
+        "inside": [],
     }
     end = Tool(phase="end", call_id="c1", tool="read_file", args=args, result="x" * 3_100, duration_s=0.004)
     done = items(start, end)
@@ -288,6 +303,8 @@ def test_progress_of_a_call_shows_on_its_line():
         ({"truncated": True}, "done", "4 bytes, cut"),
         ({"spilled_to": "out/1.txt", "truncated": True}, "done", "whole result in out/1.txt"),
         ({"ok": False, "denied_by": "grant"}, "failed", "4 bytes · denied by grant"),
+        ({"ok": False, "code": "deadline_exceeded"}, "failed", "4 bytes · deadline_exceeded"),
+        ({"repaired": True, "promoted": True}, "done", "4 bytes · repaired · promoted"),
     ],
 )
 def test_what_happened_to_a_result_is_said(fields, status, facts):
@@ -450,6 +467,248 @@ def test_a_get_step_fetches():
     assert state["steps"][0]["items"][0]["verb"] == "Fetched"
 
 
+# What went wrong, and what was done about it
+
+
+@pytest.mark.parametrize(
+    ("marks", "shown"),
+    [
+        ([Mark.LOST], ["the reply announced a tool call that was not there"]),
+        ([Mark.TRUNCATED], ["the reply was cut off by the model's output limit"]),
+        ([Mark.DROPPED], ["the connection was lost in the middle of the reply"]),
+        ([Mark.EMPTY], ["the reply had neither text nor a tool call"]),
+        ([Mark.NO_USAGE, Mark.NO_FINISH_REASON, Mark.IDS_REPLACED, Mark.REPAIRED], []),
+        (["something new"], []),
+    ],
+)
+def test_what_was_wrong_with_a_reply_is_noted_where_a_person_would_miss_it(marks, shown):
+    assert notes(TurnFinished(turn=1, text="a", marks=marks)) == shown
+
+
+def test_a_reply_cut_by_the_output_limit_is_noted_once():
+    cut = TurnFinished(turn=1, text="and then", finish_reason="length", marks=["truncated"])
+
+    assert notes(cut) == ["the reply was cut off by the model's output limit"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "shown"),
+    [
+        (
+            {"attempt": 2, "max_attempts": 3, "wait_s": 1.5, "reason": "too many requests"},
+            "the request is tried again in 1.5 s (2 of 3)",
+        ),
+        (
+            {"effect": "tool", "attempt": 2, "max_attempts": 2, "reason": "no route"},
+            "the call is tried again (2 of 2): no route",
+        ),
+        ({"effect": "subagent"}, "the sub-agent is tried again"),
+        (
+            {"retry_kind": "dropped", "attempt": 1, "max_attempts": 10, "reason": "reset"},
+            "asked to go on where the reply broke off (1 of 10): reset",
+        ),
+        ({"retry_kind": "length"}, "asked to go on where the output limit cut it off"),
+        ({"retry_kind": "lost-call"}, "asked to make the call it announced"),
+    ],
+)
+def test_a_retry_says_what_is_tried_again_and_why(fields, shown):
+    assert notes(Retry(**fields)) == [shown]
+
+
+def test_a_compaction_is_one_note_from_start_to_end_with_its_summary():
+    start, end = Compaction(before=52_000), Compaction(phase="end", before=52_000, after=9_000, summary="So far.")
+
+    assert notes(start) == ["summarising 52,000 tokens…"]
+    done = items(start, end)
+    assert [(item["kind"], item.get("tone"), item["text"]) for item in done] == [
+        ("note", "mended", "summarised the conversation: 52,000 → 9,000 tokens"),
+        ("message", None, "So far."),
+    ]
+
+
+def test_a_compaction_that_failed_says_why():
+    start, end = Compaction(before=52_000), Compaction(phase="end", before=52_000, error="no model")
+
+    assert [(item["tone"], item["text"]) for item in items(start, end)] == [
+        ("problem", "could not summarise the conversation: no model")
+    ]
+
+
+def test_a_loop_warning_and_its_message_are_one_note():
+    warning = LoopWarning(tool="read_file", count=6, text="Stop.")
+
+    assert notes(warning, MessageAdded(text="Stop.", synthetic=True)) == [
+        "called `read_file` 6 times with the same result; told so"
+    ]
+
+
+def test_a_deadline_is_told_in_its_own_words():
+    assert notes(Nudge(about="deadline", text="1 minute left.")) == [
+        "told that its time is running out: 1 minute left."
+    ]
+
+
+def test_a_conversation_cut_by_the_server_is_noted_and_warned_of_at_the_gauge():
+    step = agent_step(ContextTruncated(turn=1, sent=9_000, reported=4_000))
+
+    said = "the server read 4,000 of about 9,000 tokens: it cut the conversation without saying so"
+    assert (step["items"][0]["text"], step["context_warning"]) == (said, said)
+    assert agent_step(ContextUsage(used=1))["context_warning"] is None
+
+
+def test_the_gauge_knows_where_compaction_strikes_from_either_event():
+    budget, usage = CompactionBudget(compact_at=80, window=100), ContextUsage(used=10, total=100)
+
+    assert agent_step(budget, usage)["context"] == {"used": 10, "total": 100, "compact_at": 80}
+    assert agent_step(usage, budget)["context"] == {"used": 10, "total": 100, "compact_at": 80}
+    own = ContextUsage(used=10, total=100, compact_at=60)
+    assert agent_step(budget, own)["context"] == {"used": 10, "total": 100, "compact_at": 60}
+    assert agent_step(budget)["context"] is None
+
+
+def test_a_compaction_moves_the_gauge_back():
+    end = Compaction(phase="end", before=90, after=20)
+
+    assert agent_step(ContextUsage(used=90, total=100), end)["context"]["used"] == 20
+
+
+def test_calls_that_no_model_made_are_said_to_be_and_not_counted():
+    given = TurnFinished(turn=0, synthetic=True, tool_calls=[StoredCall("o1", "read_file", "{}")])
+
+    step = agent_step(given, Tool(phase="end", call_id="o1", tool="read_file", result="text"))
+
+    assert (step["tool_calls"], step["items"][0]["facts"]) == (0, "4 bytes · read beforehand")
+
+
+# Sub-agents
+
+ASK = {"step_id": "s1", "call_id": "c1", "tool": "helper"}
+
+
+def helper(*events: Event, step_id: str = "s1.1", **fields: object) -> list[Event]:
+    """A sub-agent that answers the call `c1` of the step `s1`."""
+    for event in events:
+        event.step_id = step_id
+    started = {"name": "helper", "step_kind": "sub_agent", "agent": "helper", "parent_id": "s1", "call_id": "c1"}
+    return [StepStarted(step_id=step_id, **{**started, **fields}), *events]
+
+
+def asking(*events: Event) -> dict:
+    """The state of a run whose step `s1` has called the sub-agent."""
+    started = StepStarted(step_id="s1", name="writer", step_kind="agent", agent="writer")
+    return fold(RunStarted(plan=[PlanNode("writer", "agent")]), started, Tool(**ASK, phase="start"), *events).state
+
+
+def test_a_sub_agents_conversation_is_inside_the_call_it_answers_and_not_in_the_plan():
+    state = asking(*helper(TextDelta(turn=1, delta="Hm")), Tool(**ASK, phase="end", result="Hm"))
+
+    assert len(state["steps"]) == 1
+    (call,) = state["steps"][0]["items"]
+    (conversation,) = call["inside"]
+    assert (conversation["kind"], conversation["name"], conversation["asked_by"], conversation["status"]) == (
+        "sub_agent",
+        "helper",
+        "writer",
+        "running",
+    )
+    assert conversation["items"] == [{"kind": "text", "text": "Hm", "cut": 0}]
+    assert call["result"] == "Hm"
+
+
+def test_what_a_sub_agent_uses_is_its_own_and_part_of_its_step_and_run():
+    used = Request(input_tokens=100, output_tokens=20, cost_usd="0.5")
+
+    state = asking(*helper(used, ContextUsage(used=120, total=8_000)))
+
+    step = state["steps"][0]
+    assert step["items"][0]["inside"][0]["usage"] == "120 tokens · $0.500 · context 120 of 8,000"
+    assert (step["tokens"], step["cost"], step["context"]) == (120, "$0.500", None)
+    assert (state["tokens"], state["cost"]) == (120, "$0.500")
+
+
+def test_calls_of_one_reply_may_each_have_a_sub_agent_at_work():
+    other = {**ASK, "call_id": "c2"}
+
+    state = asking(
+        Tool(**other, phase="start"),
+        *helper(TextDelta(turn=1, delta="one")),
+        *helper(TextDelta(turn=1, delta="two"), step_id="s1.2", call_id="c2"),
+        TextDelta(step_id="s1.1", turn=1, delta=" and"),
+    )
+
+    calls = state["steps"][0]["items"]
+    assert [call["inside"][0]["items"][0]["text"] for call in calls] == ["one and", "two"]
+
+
+def test_a_question_of_a_sub_agent_makes_the_step_and_run_wait():
+    asked = Question(question_id="q1", text="Which?")
+
+    state = asking(*helper(asked))
+
+    conversation = state["steps"][0]["items"][0]["inside"][0]
+    assert (state["status"], state["steps"][0]["status"], conversation["status"]) == (
+        "waiting for you",
+        "waiting",
+        "waiting",
+    )
+    answered = Question(step_id="s1.1", question_id="q1", phase="answered", answer="this")
+    state = asking(*helper(asked), answered)
+    assert (state["status"], state["steps"][0]["status"]) == ("running", "running")
+
+
+def test_a_sub_agent_that_was_still_at_work_ends_with_its_step():
+    state = asking(*helper(), StepFinished(step_id="s1", name="writer", outcome="failed"))
+
+    assert state["steps"][0]["items"][0]["inside"][0]["status"] == "aborted"
+
+
+@pytest.mark.parametrize("call_id", [None, "gone"])
+def test_a_sub_agent_whose_call_was_not_seen_stands_in_its_step(call_id):
+    state = asking(*helper(call_id=call_id))
+
+    assert [item["kind"] for item in state["steps"][0]["items"]] == ["tool", "sub_agent"]
+
+
+def test_a_view_that_joined_late_places_a_sub_agent_below_a_step_it_has_not_seen():
+    state = fold(*helper(TextDelta(turn=1, delta="late"))).state
+
+    assert [(step["name"], step["items"][0]["kind"]) for step in state["steps"]] == [("s1", "sub_agent")]
+
+
+def test_sub_agents_nest_as_deep_as_agents_may_call_each_other():
+    deep: list[Event] = []
+    for depth in range(SUB_AGENT_DEPTH + 4):
+        deep += helper(step_id=f"d{depth}", parent_id=f"d{depth - 1}" if depth else "s1", call_id=None)
+
+    items, depth = asking(*deep)["steps"][0]["items"][1:], 0
+    while items:
+        items, depth = items[0]["items"], depth + 1
+    assert depth == SUB_AGENT_DEPTH
+
+
+def test_a_full_view_still_shows_a_sub_agents_question(monkeypatch):
+    monkeypatch.setattr("stepsnb.view.writer.VIEW_ITEMS", 0)
+
+    state = asking(*helper(Question(question_id="q1", text="Which?")))
+
+    assert [item["kind"] for item in state["steps"][0]["items"]] == ["note", "sub_agent"]
+    assert state["steps"][0]["items"][1]["items"][0]["kind"] == "question"
+
+
+def test_the_answer_to_a_sub_agents_option_is_the_option_as_it_was_offered():
+    made = fold(*helper(Question(question_id="q1", text="?", options=["left\n or right"])))
+
+    assert made.original_answer("q1", "left or right") == "left\n or right"
+
+
+def test_a_typed_output_is_shown_laid_out_and_cut():
+    step = agent_step(StepFinished(name="writer", outcome="succeeded", output='{"a":1}'))
+    long = agent_step(StepFinished(name="writer", output='"' + "x" * VIEW_RESULT_CHARACTERS + '"'))
+
+    assert (step["output"], step["output_cut"]) == ('{"a": 1}', 0)
+    assert long["output_cut"] == 2
+
+
 # Foreign text
 
 
@@ -467,6 +726,13 @@ def test_foreign_text_is_visible_wherever_it_enters():
         Question(step_id="s1", question_id="q", agent=esc, text=esc, options=[esc], default=esc),
         Question(step_id="s1", question_id="q", phase="answered", answer=esc, source=esc, answered_by=esc),
         Nudge(step_id="s1", owed=[esc]),
+        Nudge(step_id="s1", about="deadline", text=esc),
+        Retry(step_id="s1", effect=esc, reason=esc),
+        Compaction(step_id="s1", phase="end", summary=esc),
+        Compaction(step_id="s1", phase="end", error=esc),
+        LoopWarning(step_id="s1", tool=esc),
+        StepStarted(step_id="s2", parent_id="s1", name=esc, step_kind="sub_agent", agent=esc, model=esc),
+        StepFinished(step_id="s2", outcome="failed", output=esc, reason=esc),
         Note(step_id="s1", text=esc),
         Request(step_id="s1", error=esc),
         Output(step_id="s1", stdout=esc, stderr=esc),
@@ -521,7 +787,7 @@ def test_a_full_view_says_so_once_and_still_shows_questions(monkeypatch):
 
 
 def _random_events() -> st.SearchStrategy[Event]:
-    step = st.sampled_from(["s1", "s2"])
+    step = st.sampled_from(["s1", "s2", "s3", "s4"])
     text = st.text(st.characters(codec="utf-8"), max_size=12)
     turn = st.integers(1, 3)
     call = st.sampled_from(["c1", "c2"])
@@ -545,6 +811,18 @@ def _random_events() -> st.SearchStrategy[Event]:
             answer=text,
         ),
         st.builds(Note, step_id=step, text=text),
+        st.builds(Retry, step_id=step, reason=text),
+        st.builds(Compaction, step_id=step, phase=st.sampled_from(["start", "end"]), after=st.none() | st.just(5)),
+        st.builds(CompactionBudget, step_id=step, compact_at=st.none() | st.just(7)),
+        st.builds(ContextTruncated, step_id=step),
+        st.builds(
+            StepStarted,
+            step_id=st.sampled_from(["s3", "s4"]),
+            name=text,
+            step_kind=st.just("sub_agent"),
+            parent_id=st.sampled_from(["s1", "s3", "s4"]),
+            call_id=st.none() | call,
+        ),
         st.builds(StepSkipped, name=step, index=st.integers(0, 2)),
         st.builds(StepFinished, step_id=step, name=step, outcome=st.just("failed"), reason=text),
         st.builds(RunStarted, job=text, plan=st.just([PlanNode("s1", "agent"), PlanNode("s2", "agent")])),
@@ -582,6 +860,30 @@ def test_two_thousand_deltas_cost_less_than_150_kb(batch):
     size += len(json.dumps(made.take_patches()))
 
     assert size < 150_000
+
+
+def test_two_thousand_deltas_of_a_sub_agent_cost_as_little():
+    made = fold(StepStarted(step_id="s1", name="w", step_kind="agent"), Tool(**ASK, phase="start"), *helper())
+    made.take_patches()
+
+    size = 0
+    for _ in range(200):
+        for _ in range(10):
+            made.apply(TextDelta(step_id="s1.1", turn=1, delta="word "))
+        size += len(json.dumps(made.take_patches(), separators=(",", ":")))
+
+    assert size < 50_000
+
+
+def test_a_whole_recorded_run_folds_to_the_same_state_in_patches():
+    made = Fold()
+    twin = made.state
+
+    for event in stamp("R1", delegation()):
+        made.apply(event)
+        apply_patches(twin, json.loads(json.dumps(made.take_patches())))
+
+    assert twin == made.state
 
 
 def test_thousands_of_events_fold_in_time_and_stay_bounded():

@@ -22,6 +22,7 @@ from stepsnb.events import (
 )
 from stepsnb.settings import STATIC_RESULT_BYTES
 from stepsnb.view import Fold, render_html
+from tests.support.recorded import delegation, stamp
 from tests.support.sample_run import finished_run, until_question
 
 _VOID = {"br"}
@@ -114,6 +115,27 @@ def test_tool_calls_are_folded_to_one_line():
 
     assert "<details><summary><code>read_file</code> a.md · 3 bytes · 4 ms</summary>\n" in html
     assert "<pre>\n\nhi</pre>" in html  # a browser drops the first line feed
+
+
+def test_a_sub_agent_is_folded_inside_the_call_it_answers():
+    html = render(*stamp("R1", delegation()))
+
+    read(html)
+    call = html[html.index("<details><summary><code>summarizer</code>") : html.index("<p><i>the provider sent")]
+    assert call.startswith(
+        '<details><summary><code>summarizer</code> "sum up" · 9 bytes · 2 s · repaired</summary>\n'
+        '<pre>{"request": "sum up"}</pre>\n<details><summary>summarizer, asked by write · 1 tool call · '
+    )
+    assert call.endswith("</details>\n<pre>In short.</pre>\n</details>\n")
+
+
+def test_a_verdict_and_a_typed_output_end_the_steps_transcript():
+    html = render(
+        StepStarted(step_id="s1", name="judge", step_kind="agent", agent="judge"),
+        StepFinished(step_id="s1", outcome="succeeded", verdict="approve", note="fine <b>", output='{"a":"<b>"}'),
+    )
+
+    assert '<p><b>Verdict</b> approve · fine &lt;b&gt;</p>\n<p><b>Output</b></p>\n<pre>{"a": "&lt;b&gt;"}</pre>' in html
 
 
 def test_no_style_script_or_class_is_used():

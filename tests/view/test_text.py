@@ -16,6 +16,7 @@ from stepsnb.events import (
 )
 from stepsnb.settings import STATIC_TEXT_CHARACTERS
 from stepsnb.view import Fold, render_text
+from tests.support.recorded import delegation, stamp
 from tests.support.sample_run import finished_run
 
 
@@ -48,7 +49,7 @@ writer · 5 turns, 3 tool calls, 1 question · gpt-5-mini
   (thought: The changelog first, then the schema.)
   I have the diff and the two earlier notes. The storage change looks like a migration, so I need to know how it is announced.
   read_file CHANGELOG.md · 3.1 KB · 4 ms
-  search_files "schema_version" · 94 bytes · 12 ms
+  search_files "schema_version" · 94 bytes · 12 ms · repaired
   ↺ the provider sent broken arguments for `search_files`; repaired
   Question: Which version bump is this release? [major, minor, patch]
   Answer: minor (by a person, after 12 s)
@@ -97,6 +98,36 @@ def test_a_failed_tool_call_shows_what_the_tool_said():
     text = render(Tool(step_id="s1", phase="end", call_id="c", tool="read_file", args="{}", result="no file", ok=False))
 
     assert "read_file · 7 bytes · failed: no file" in text
+
+
+def test_a_sub_agent_reads_inside_the_call_it_answers():
+    text = render(*stamp("R1", delegation()))
+
+    assert text[text.index("write · 2 tool calls") :] == snapshot("""\
+write · 2 tool calls · m/large
+  > Write about tides.
+  read_file a.md · 5 bytes · read beforehand
+  ! request failed (429): too many requests
+  ↺ the request is tried again in 2 s (2 of 3)
+  summarizer "sum up" · 9 bytes · 2 s · repaired
+    summarizer, asked by write · 1 tool call · m/small · 12,800 tokens (75% cached) · $0.014
+      > sum up
+      read_file · 0 bytes · provider_error · failed:\x20
+      ↺ called `read_file` 6 times with the same result; told so
+      In short.
+      ! the reply was cut off by the model's output limit
+  ↺ the provider sent broken arguments for `summarizer`; repaired
+  read_file b.md · 1 byte
+  ↺ summarised the conversation: 100,000 → 9,000 tokens
+  (summary: Tides so far.)
+  ! the server read 4,000 of about 9,000 tokens: it cut the conversation without saying so
+  ↺ reminded of what it still owes: the file `a.md`
+  High tide.
+  Verdict: done
+  Output: {"tide": "high"}
+
+Whole transcript: %steps transcript R1\
+""")
 
 
 def test_an_open_question_is_not_answered_yet():
