@@ -5,7 +5,6 @@ them in common, so that none has to be imported, and httpx and httpx2 do as well
 """
 
 from collections.abc import Iterator, Mapping
-from typing import AnyStr
 
 import msgspec
 
@@ -40,7 +39,10 @@ def translate_client_error(target: Target, status: int | None, exc: BaseExceptio
         response = getattr(exc, "response", None)
         headers = getattr(response, "headers", None)
         return failures.refused(
-            target, failed_status, _hide(_error_body(exc), hidden), headers if isinstance(headers, Mapping) else {}
+            target,
+            failed_status,
+            _hide(_error_body(exc), hidden).encode("utf-8", "replace"),
+            headers if isinstance(headers, Mapping) else {},
         )
     kinds = {each.__name__ for link in _chain(exc) for each in type(link).__mro__}
     words = failures.plain(_hide(_last_words(exc), hidden), target)
@@ -84,7 +86,7 @@ def _last_words(exc: BaseException) -> str:
     return next((str(link) for link in reversed(list(_chain(exc))) if str(link)), "") or type(exc).__name__
 
 
-def _error_body(exc: BaseException) -> bytes:
+def _error_body(exc: BaseException) -> str:
     """Return the body of an error response, from whichever place the SDK left it in."""
     response = getattr(exc, "response", None)
     try:
@@ -92,12 +94,12 @@ def _error_body(exc: BaseException) -> bytes:
     except Exception:  # noqa: BLE001 - a response whose body was not read has an exception of its library's own
         content = b""
     if isinstance(content, bytes) and content:
-        return content
+        return content.decode("utf-8", "replace")
     body = getattr(exc, "body", None)
     try:
-        return msgspec.json.encode(body) if body else str(exc).encode("utf-8", "replace")
+        return msgspec.json.encode(body).decode() if body else str(exc)
     except (TypeError, ValueError):
-        return str(exc).encode("utf-8", "replace")
+        return str(exc)
 
 
 def _sent_keys(exc: BaseException) -> Iterator[str]:
@@ -114,8 +116,8 @@ def _sent_keys(exc: BaseException) -> Iterator[str]:
                     yield value.rpartition(" ")[2]
 
 
-def _hide(text: AnyStr, secrets: set[str]) -> AnyStr:
+def _hide(text: str, secrets: set[str]) -> str:
     for secret in sorted(secrets, key=len, reverse=True):
         if len(secret) >= _MIN_SECRET_CHARACTERS:
-            text = text.replace(secret.encode(), b"[key]") if isinstance(text, bytes) else text.replace(secret, "[key]")
+            text = text.replace(secret, "[key]")
     return text

@@ -61,7 +61,10 @@ class ReplyReader:
         Raises: `RequestFailed` when the reply is not whole.
         """
         if self._events is None:
-            self._take_document(b"".join(self._body))
+            body = b"".join(self._body)
+            if not body.strip() and self.content_type.startswith("text/event-stream"):
+                raise failures.cut_short(self._target, self.status)
+            self._take_document(body)
             return
         if not self.is_done:
             for event in self._events.close():

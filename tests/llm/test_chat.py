@@ -188,6 +188,13 @@ async def test_reply_without_choices_is_no_reply(wire_server, open_chat):
         await open_chat().complete(HI)
 
 
+async def test_event_stream_without_a_single_event_is_a_lost_reply(open_chat, wire_server):
+    wire_server.streams()
+    with pytest.raises(RequestFailed, match="the stream ended before the reply was complete") as caught:
+        await open_chat().complete([user("hi")])
+    assert caught.value.retryable
+
+
 async def test_empty_body_is_no_reply(wire_server, open_chat):
     wire_server.says(200, b"")
     with pytest.raises(RequestFailed, match="not a chat completion with nothing in it"):
