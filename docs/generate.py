@@ -22,11 +22,13 @@ TABLES = (
 TABLES_HEAD = """# Tables
 
 Each is a function of `stepsnb` that returns a DataFrame: `stepsnb.runs()`, `stepsnb.steps(run)`, … with `store=` for
-another store than `.steps`. `%steps runs`, `%steps cost` and `%steps transcript RUN` show the same in a cell. Columns
-and dtypes are the same for an empty store.
+another store than `.steps`. `%steps runs`, `%steps cost`, `%steps models` and `%steps trajectory RUN` show the same in
+a cell, `%steps transcript RUN` a text to read. Columns and dtypes are the same for an empty store.
 
 `stepsnb.sql("select …")` reads all of them in DuckDB, the `events` they are made of, and `information_schema`; it
-changes nothing. Money is exact there (`DECIMAL`). Times are UTC. An unknown price is missing, never 0.
+changes nothing. There are views over what happened beside the messages as well: `retries`, `compactions`,
+`loop_warnings`, `context_truncations` and `nudges`. Money is exact there (`DECIMAL`). Times are UTC. An unknown price
+is missing, never 0.
 """
 
 NUMBERS_HEAD = """# Numbers

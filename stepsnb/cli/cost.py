@@ -46,22 +46,25 @@ def _print_runs(rows: list[dict[str, Any]], cut: set[str]) -> None:
     for run_id in dict.fromkeys(row["run_id"] for row in rows):
         own = [row for row in rows if row["run_id"] == run_id]
         mark = "<-- truncated" if run_id in cut else ""
-        cells.append([run_id, own[0]["job"], *_figures(own), str(len(own)), mark])
+        steps = {row["step_id"] for row in own if row["kind"] != "sub_agent"}
+        cells.append([run_id, own[0]["job"] or "", *_figures(own), str(len(steps)), mark])
     header = ["RUN", "JOB", "TOKENS", "CACHED", "COST", "STEPS", ""]
     print_table(header, cells, right=("TOKENS", "CACHED", "COST", "STEPS"))
 
 
 def _print_steps(rows: list[dict[str, Any]], steps: list[dict[str, Any]], turns: list[dict[str, Any]]) -> None:
-    durations = {step["name"]: step["duration_s"] for step in steps}
-    names = {step["step_id"]: step["name"] for step in steps}
-    finish = {names[turn["step_id"]]: turn["finish_reason"] or "" for turn in turns}
-    truncated = {names[turn["step_id"]] for turn in turns if turn["finish_reason"] == "length"}
+    durations = {step["step_id"]: step["duration_s"] for step in steps}
+    finish = {turn["step_id"]: turn["finish_reason"] or "" for turn in turns}
+    truncated = {turn["step_id"] for turn in turns if turn["finish_reason"] == "length"}
     cells = []
     for row in rows:
-        seconds = durations.get(row["step"])
-        mark = "length  <-- truncated" if row["step"] in truncated else finish.get(row["step"], "")
+        step_id = row["step_id"]
+        seconds = durations.get(step_id)
+        mark = "length  <-- truncated" if step_id in truncated else finish.get(step_id, "")
         duration = "" if seconds is None else f"{seconds:.1f} s"
-        cells.append([row["step"], row["model"], *_figures([row]), duration, mark])
+        name = row["step"] or step_id
+        shown = f"· {name}" if row["kind"] == "sub_agent" else name
+        cells.append([shown, row["model"] or "", *_figures([row]), duration, mark])
     header = ["STEP", "MODEL", "TOKENS", "CACHED", "COST", "DURATION", "FINISH"]
     print_table(header, cells, right=("TOKENS", "CACHED", "COST", "DURATION"))
 

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from .. import __version__
 from ..errors import Aborted, StepsError
 from ..outcome import EXIT_CODES, Outcome
-from . import copy, cost, demo, run, runs, test, transcript, validate
+from . import copy, cost, demo, models, run, runs, test, trajectory, transcript, validate
 from .output import print_json, say
 
-_VERBS = (run, validate, test, runs, cost, transcript, copy, demo)
+_VERBS = (run, validate, test, runs, cost, models, trajectory, transcript, copy, demo)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -269,7 +269,25 @@ def test_tables_are_dataframes(cells: Cells) -> None:
 
     assert list(cells.line("runs")["run_id"]) == [run.run_id]
     assert list(cells.line(f"cost {run.run_id}")["step"]) == ["writer"]
-    assert "Tides rise and fall with the moon." in cells.line("transcript").to_string()
+    assert "Tides rise and fall with the moon." in cells.line("transcript").df().to_string()
+
+
+def test_a_transcript_reads_as_in_a_shell_and_holds_its_table(cells: Cells) -> None:
+    run = cells.cell("", pipelines.HELLO)
+
+    shown = cells.line(f"transcript {run.run_id}")
+
+    assert repr(shown).startswith("== writer ==\n[system] ")
+    assert "<b>assistant</b></p>\n<pre>Tides rise and fall with the moon.</pre>" in shown._repr_html_()
+    assert list(shown.df()["role"]) == ["system", "user", "assistant"]
+
+
+def test_models_and_trajectory_are_tables(cells: Cells) -> None:
+    run = cells.cell("", pipelines.HELLO)
+
+    assert list(cells.line("models")["replies"]) == [1]
+    assert list(cells.line(f"models {run.run_id}")["replies"]) == [1]
+    assert len(cells.line("trajectory")) == 0
 
 
 def test_a_transcript_needs_a_run(cells: Cells) -> None:

@@ -6,17 +6,19 @@ from .cost import COST
 from .finish import FINISH
 from .help import help_verb
 from .load import LOAD
+from .models import MODELS
 from .next import NEXT
 from .run import RUN
 from .runs import RUNS
 from .step import STEP
 from .steps import STEPS, is_step_list
+from .trajectory import TRAJECTORY
 from .transcript import TRANSCRIPT
 from .verb import Verb
 
 __all__ = ["CELL_MAGICS", "VERBS", "Verb", "is_step_list"]
 
-_LINES = (LOAD, NEXT, STEP, RUN, FINISH, RUNS, COST, TRANSCRIPT, COPY)
+_LINES = (LOAD, NEXT, STEP, RUN, FINISH, RUNS, COST, MODELS, TRAJECTORY, TRANSCRIPT, COPY)
 
 CELL_MAGICS: dict[str, Verb] = {verb.name: verb for verb in (STEPS, AGENT)}
 """Cell magics by name."""

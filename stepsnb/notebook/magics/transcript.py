@@ -1,4 +1,4 @@
-"""`%steps transcript`: everything said and done in a run, as a DataFrame."""
+"""`%steps transcript`: everything said and done in a run, to read; `.df()` of it is the table."""
 
 import argparse
 
@@ -20,8 +20,10 @@ def _arguments() -> Arguments:
 
 def _call(loaded: Loaded, args: argparse.Namespace, body: str | None) -> object:
     from ... import api
+    from ..transcript import Transcript
 
-    return api.transcript(run_id_of(loaded, args.run), store=store_of(loaded, args))
+    run_id = run_id_of(loaded, args.run)
+    return Transcript(run_id, api.transcript(run_id, store=store_of(loaded, args)))
 
 
 TRANSCRIPT = Verb("transcript", _arguments(), _call)
