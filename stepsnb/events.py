@@ -285,8 +285,8 @@ class Retry(Event):
     """Something is tried again.
 
     `effect` is `llm`, `tool`, `subagent` or `connector`. A `replay` sends again what gave no output, after `wait_s`.
-    The other kinds ask a model to go on: its reply was `dropped`, cut at its output limit (`length`), or announced a
-    call that was not there (`lost-call`). `attempt` is the one that begins now, of `max_attempts`.
+    The other kinds ask a model to go on: its reply was `dropped`, cut at its output limit (`length`), `empty`, or
+    announced a call that was not there (`lost-call`). `attempt` is the one that begins now, of `max_attempts`.
     """
 
     effect: str = "llm"
@@ -296,7 +296,7 @@ class Retry(Event):
     max_attempts: int = 0
     reason: str = ""
     code: str | None = None
-    retry_kind: Literal["replay", "dropped", "recovery", "length", "lost-call"] = "replay"
+    retry_kind: Literal["replay", "dropped", "recovery", "length", "lost-call", "empty"] = "replay"
     wait_s: float = 0.0
 
 

@@ -8,13 +8,18 @@ import msgspec
 Role = Literal["system", "user", "assistant", "tool"]
 
 
+OPENING_CALL = "opening_"
+"""What the ids of calls begin with that no model made: they bring files and decisions into an opening request."""
+
+
 class Mark(StrEnum):
     """What was wrong with a model's reply, or is noteworthy about it.
 
     `REPAIRED`: arguments of a call were mended. `PROMOTED`: a call written as text was taken as one. `LOST`: a call
     was announced and none came. `LOOPED`: it repeats a call whose result it has. `TRUNCATED`: cut at the output limit.
-    `DROPPED`: cut off by a lost connection. `EMPTY`: neither text nor call. `NO_FINISH_REASON`, `NO_USAGE`: the server did not say. `IDS_REPLACED`: call ids
-    were missing, or had been used before. `CONTEXT_TRUNCATED`: the server cut the conversation it was sent.
+    `DROPPED`: cut off by a lost connection. `EMPTY`: neither text nor call. `NO_FINISH_REASON`, `NO_USAGE`: the server
+    did not say. `IDS_REPLACED`: call ids were missing, or had been used before. `CONTEXT_TRUNCATED`: the server cut
+    the conversation it was sent.
     """
 
     REPAIRED = "repaired"

@@ -1,6 +1,8 @@
 """One conversation, from its first message to the reason it stopped; no storage, no pipeline, no notebook."""
 
-from .loop import AgentDeps, AgentResult, StopReason, run_agent
+from .compaction import Budget, budget_of
+from .history import groups, rebuild_history, sendable
+from .loop import AgentDeps, AgentResult, StopReason, SyntheticCall, run_agent
 from .obligations import Obligations, OwedCall, missing_calls
 from .system import build_system_text
 from .toolcalls import ToolRunner
@@ -8,11 +10,17 @@ from .toolcalls import ToolRunner
 __all__ = [
     "AgentDeps",
     "AgentResult",
+    "Budget",
     "Obligations",
     "OwedCall",
     "StopReason",
+    "SyntheticCall",
     "ToolRunner",
+    "budget_of",
     "build_system_text",
+    "groups",
     "missing_calls",
+    "rebuild_history",
     "run_agent",
+    "sendable",
 ]

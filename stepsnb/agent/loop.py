@@ -1,24 +1,37 @@
 """The turn loop: one function that takes tools and a history and says why it stopped."""
 
-import asyncio
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
 
 import msgspec
 
+from ..effects import DEFAULTS, EffectFailed, Executor, RetryPolicy
 from ..errors import ProviderError
-from ..events import ContextUsage, Emit, MessageAdded, Nudge, Request, StoredCall, TurnFinished, TurnStarted
-from ..events import TextDelta as TextDeltaEvent
-from ..events import ThinkingDelta as ThinkingDeltaEvent
-from ..llm import Choice, Listener, Reply, RequestFailed, estimate_tokens
-from ..messages import Message, user
-from ..settings import LLM_RUN_S
-from ..usage import Usage
+from ..events import (
+    ContextTruncated,
+    ContextUsage,
+    Emit,
+    LoopWarning,
+    MessageAdded,
+    Nudge,
+    Retry,
+    StoredCall,
+    TurnFinished,
+    TurnStarted,
+)
+from ..events import Tool as ToolEvent
+from ..llm import Choice, Reply
+from ..messages import OPENING_CALL, Mark, Message, ToolCall, tool_result, user
+from ..settings import DEADLINE_SHARE
+from .compaction import Budget, SizeMeter
+from .compactor import Compactor
+from .continuation import Continuation, Continuations, Kind
+from .loop_detection import Judgement, LoopDetector
 from .obligations import Obligations
-from .toolcalls import ToolRunner
+from .toolcalls import ToolRunner, cut_off_call
+from .truncation import TruncationDetector
+from .turn import BrokeOff, Conversation, Requester, request_reply
 
 
 class StopReason(StrEnum):
@@ -28,17 +41,17 @@ class StopReason(StrEnum):
     WRAPPED_UP = "wrapped_up"
     OWED = "owed"
     EMPTY = "empty"
+    LOOPING = "looping"
     PROVIDER = "provider"
 
 
-class Conversation(Protocol):
-    """The model's side: what `llm.Chat` offers."""
+@dataclass(frozen=True, slots=True)
+class SyntheticCall:
+    """A call that no model made, and its result: how files and decisions reach a conversation at its start."""
 
-    async def complete(
-        self, history: Sequence[Message], choice: Choice = ..., listener: Listener | None = None
-    ) -> Reply:
-        """Ask for the next reply with one request."""
-        ...
+    name: str
+    arguments: str
+    result: str
 
 
 @dataclass(slots=True)
@@ -46,7 +59,10 @@ class AgentDeps:
     """Everything a conversation needs from outside.
 
     `max_turns` 0 means no cap; `window` is the model's context window in tokens, None when not known. `is_free`
-    says that requests cost nothing whatever they use, those that break off included.
+    says that requests cost nothing whatever they use, those that break off included. `opening` follows the first
+    message. `policy` bounds and repeats the requests of one reply. With a `budget` a conversation that outgrows it is
+    summarised by `summarizer`, the same model without tools. `deadline` gives the seconds that are left and had at
+    first, None where none runs.
     """
 
     chat: Conversation
@@ -58,6 +74,12 @@ class AgentDeps:
     max_turns: int = 0
     window: int | None = None
     is_free: bool = False
+    opening: Sequence[SyntheticCall] = ()
+    policy: RetryPolicy = DEFAULTS["llm"]
+    executor: Executor | None = None
+    budget: Budget | None = None
+    summarizer: Conversation | None = None
+    deadline: Callable[[], tuple[float, float] | None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,155 +92,262 @@ class AgentResult:
     reason: str | None = None
 
 
-class _Streamed:
-    """Passes what arrives on to the event stream."""
-
-    def __init__(self, emit: Emit, turn: int) -> None:
-        self._emit = emit
-        self._turn = turn
-        self.has_begun = False
-
-    def text(self, delta: str) -> None:
-        self.has_begun = True
-        self._emit(TextDeltaEvent(delta=delta, turn=self._turn))
-
-    def thinking(self, delta: str) -> None:
-        self.has_begun = True
-        self._emit(ThinkingDeltaEvent(delta=delta, turn=self._turn))
-
-
 async def run_agent(deps: AgentDeps, history: list[Message]) -> AgentResult:
     """Hold one conversation: each user turn runs to its end, tools and all, before the next is sent.
 
-    `history` starts with the system message and is appended to; it is sendable at any moment, every tool call
-    having its one result before the next request. Raises what must end the step at once: `Aborted`, `InputError`
-    and cancellation.
+    `history` starts with the system message and is appended to, or rewritten in place when it is summarised; it is
+    sendable at any moment, every tool call having its one result before the next request. Raises what must end the
+    step at once: `Aborted`, `InputError` and cancellation.
     """
-    turns, text = 0, ""
-    for position, message in enumerate(deps.messages):
-        is_last = position == len(deps.messages) - 1
-        _say(deps, history, message)
-        while True:
-            if deps.max_turns and turns >= deps.max_turns:
-                return await _wrap_up(deps, history, turns)
-            turns += 1
-            try:
-                reply = await _next_reply(deps, history, turns, deps.obligations.choice())
-            except ProviderError as exc:
-                return AgentResult(StopReason.PROVIDER, text, turns, str(exc))
+    return await _Held(deps, history).hold()
+
+
+class _Held:
+    """A conversation on its way."""
+
+    def __init__(self, deps: AgentDeps, history: list[Message]) -> None:
+        self._deps = deps
+        self._history = history
+        self._requester = Requester(deps.chat, deps.model, deps.emit, deps.policy, deps.is_free, deps.executor)
+        self._turn = 0  # of the last reply asked for; those that were not whole are turns of their own in the record
+        self._spent = 0  # whole replies, which is what `max_turns` counts
+        self._text = ""
+        self._continuations = Continuations()
+        self._loops = LoopDetector()
+        self._truncation = TruncationDetector()
+        self._size = SizeMeter([tool.spec for tool in deps.tools.tools.values()])
+        self._compactor = Compactor(
+            self._requester, deps.budget, deps.summarizer, self._size, on_rewritten=self._truncation.reset
+        )
+        self._is_warned = False
+
+    async def hold(self) -> AgentResult:
+        last = len(self._deps.messages) - 1
+        try:
+            for position, message in enumerate(self._deps.messages):
+                self._deps.obligations.is_final = position == last
+                self._say(message)
+                if position == 0:
+                    self._open()
+                if (end := await self._run_to_end()) is not None:
+                    return end
+        except (ProviderError, EffectFailed) as exc:
+            return self._end(StopReason.PROVIDER, self._text, str(exc))
+        return self._end(StopReason.ANSWERED, self._text)
+
+    async def _run_to_end(self) -> AgentResult | None:
+        """Answer one message; None when it is answered and the next may be put."""
+        deps = self._deps
+        while not deps.max_turns or self._spent < deps.max_turns:
+            reply = await self._whole_reply(deps.obligations.choice())
             if reply.tool_calls:
-                for call, called, result in await deps.tools.run(reply.tool_calls, turns):
-                    deps.obligations.record(call.name, called.arguments, ok=called.ok, result=called.result.content)
-                    history.append(result)
+                if (end := await self._call_tools(reply)) is not None:
+                    return end
                 continue
-            text = reply.text or ""
-            reminder = deps.obligations.remind() if is_last else None
+            self._text = reply.text or ""
+            reminder = deps.obligations.remind() if deps.obligations.is_final else None
             if reminder is None:
-                if not text.strip():
-                    return AgentResult(StopReason.EMPTY, text, turns, _why_empty(reply))
-                break
+                return None if self._text.strip() or self._has_decided else self._empty(reply)
             if reminder.text is None:
-                return AgentResult(StopReason.OWED, text, turns, reminder.failure)
+                return self._end(StopReason.OWED, self._text, reminder.failure)
             deps.emit(Nudge(owed=reminder.owed, text=reminder.text))
-            _say(deps, history, reminder.text, synthetic=True)
-    return AgentResult(StopReason.ANSWERED, text, turns)
+            self._say(reminder.text, synthetic=True)
+        return await self._wrap_up()
 
+    async def _wrap_up(self) -> AgentResult:
+        """Ask once more with the tools withheld, for an answer from what has been gathered."""
+        used = f"all {self._spent} turns (`max_turns`) are used"
+        if self._deps.obligations.required:
+            return self._end(StopReason.OWED, self._text, f"{used} and {self._deps.obligations.unmet()}")
+        text = f"Your {self._spent} turns are used up. Answer now from what you have; no tools are available any more."
+        self._say(text, synthetic=True)
+        try:
+            reply = await self._whole_reply(Choice(may_call=False))
+        except (ProviderError, EffectFailed) as exc:
+            return self._end(StopReason.PROVIDER, "", f"{used}, and the last request failed: {exc}")
+        if not (reply.text or "").strip():
+            return self._end(StopReason.EMPTY, "", f"{used}, and {_why_empty(reply)}")
+        return self._end(StopReason.WRAPPED_UP, reply.text or "")
 
-def _say(deps: AgentDeps, history: list[Message], text: str, *, synthetic: bool = False) -> None:
-    history.append(user(text))
-    deps.emit(MessageAdded(role="user", text=text, synthetic=synthetic))
+    def _end(self, stop: StopReason, text: str, reason: str | None = None) -> AgentResult:
+        if stop in (StopReason.LOOPING, StopReason.EMPTY) and (unmet := self._deps.obligations.unmet()):
+            reason = f"{reason}; {unmet}"
+        return AgentResult(stop, text, self._spent, reason)
+
+    def _empty(self, reply: Reply) -> AgentResult:
+        return self._end(StopReason.EMPTY, self._text, _why_empty(reply))
+
+    @property
+    def _has_decided(self) -> bool:
+        return self._deps.obligations.has_decided
+
+    def _say(self, text: str, *, synthetic: bool = False) -> None:
+        self._history.append(user(text))
+        self._deps.emit(MessageAdded(role="user", text=text, synthetic=synthetic))
+
+    def _open(self) -> None:
+        """Put the synthetic calls and their results behind the first message, as one reply before the first."""
+        opening = self._deps.opening
+        if not opening:
+            return
+        calls = tuple(ToolCall(f"{OPENING_CALL}{n}", call.name, call.arguments) for n, call in enumerate(opening, 1))
+        stored = [StoredCall(call.id, call.name, call.arguments) for call in calls]
+        self._deps.emit(TurnFinished(turn=0, tool_calls=stored, synthetic=True))
+        self._history.append(Message(role="assistant", tool_calls=calls))
+        for call, given in zip(calls, opening, strict=True):
+            event = ToolEvent(phase="end", call_id=call.id, tool=call.name, args=call.arguments, result=given.result)
+            self._deps.emit(event)
+            self._history.append(tool_result(call, given.result))
+
+    async def _whole_reply(self, choice: Choice) -> Reply:
+        """Ask until a reply is whole, and return it with the text of the parts before it."""
+        parts: list[str] = []
+        while True:
+            self._warn_of_deadline()
+            await self._compactor.fit(self._history, self._turn)
+            self._turn += 1
+            self._deps.emit(TurnStarted(turn=self._turn, model=self._deps.model))
+            try:
+                reply = await request_reply(self._requester, self._history, self._turn, choice)
+            except BrokeOff as broke:
+                self._keep_broken(broke, parts)
+                continue
+            kind = self._incompleteness(reply, any(parts))
+            if kind is None or (kind == "length" and self._continuations.is_spent(kind)):
+                reply = self._take(reply, choice)
+                self._spent += 1
+                if kind is None:
+                    self._continuations.reset()
+                return msgspec.structs.replace(reply, text="".join([*parts, reply.text or ""]) or reply.text)
+            self._take(reply, choice)
+            parts.append(reply.text or "")
+            self._go_on(kind, f"finish reason `{reply.finish_reason}`", has_text=bool((reply.text or "").strip()))
+
+    def _incompleteness(self, reply: Reply, has_parts: bool) -> Kind | None:
+        if reply.tool_calls:
+            return None  # a call that was cut off is the tools' business
+        if Mark.LOST in reply.marks:
+            return "lost-call"
+        if reply.finish_reason == "length":
+            return "length"
+        is_empty = not (reply.text or "").strip() and not has_parts and not self._has_decided
+        return "empty" if is_empty and not self._continuations.is_spent("empty") else None
+
+    def _keep_broken(self, broke: BrokeOff, parts: list[str]) -> None:
+        """Keep the text of a reply that broke off; calls in it have no results and go."""
+        if broke.text.strip():
+            self._deps.emit(
+                TurnFinished(
+                    turn=self._turn,
+                    model=self._deps.model,
+                    text=broke.text,
+                    thinking=broke.thinking,
+                    marks=[Mark.DROPPED],
+                )
+            )
+            self._history.append(Message(role="assistant", content=broke.text, thinking=broke.thinking))
+            parts.append(broke.text)
+        self._go_on("dropped", broke.reason, has_text=bool(broke.text.strip()))
+
+    def _go_on(self, kind: Kind, reason: str, *, has_text: bool) -> None:
+        try:
+            asked = self._continuations.go_on(kind, has_text=has_text)
+        except ProviderError as exc:
+            raise ProviderError(f"model `{self._deps.model}`: {exc} ({reason})") from exc
+        self._note_continuation(asked, reason)
+        self._say(asked.text, synthetic=True)
+
+    def _note_continuation(self, asked: Continuation, reason: str) -> None:
+        self._deps.emit(
+            Retry(
+                turn=self._turn,
+                retry_kind=asked.kind,
+                attempt=asked.attempt,
+                max_attempts=asked.limit,
+                reason=reason,
+            )
+        )
+
+    def _take(self, reply: Reply, choice: Choice) -> Reply:
+        """Record a reply and append it to the history, where it says or calls anything."""
+        if not choice.may_call and reply.tool_calls:
+            reply = msgspec.structs.replace(reply, tool_calls=())
+        deps, history = self._deps, self._history
+        deps.emit(
+            TurnFinished(
+                turn=self._turn,
+                model=deps.model,
+                finish_reason=reply.finish_reason,
+                text=reply.text,
+                thinking=reply.thinking,
+                tool_calls=[StoredCall(call.id, call.name, call.arguments) for call in reply.tool_calls],
+                marks=list(reply.marks),
+            )
+        )
+        self._check_truncation(reply, choice)
+        if reply.tool_calls or (reply.text or "").strip():
+            history.append(
+                Message(role="assistant", content=reply.text, thinking=reply.thinking, tool_calls=reply.tool_calls)
+            )
+        usage = reply.usage
+        used = usage.total_tokens if usage and usage.prompt_tokens else self._size.measure_request(history)
+        compact_at = None if deps.budget is None else deps.budget.compact_at
+        deps.emit(ContextUsage(used=used, total=deps.window, compact_at=compact_at))
+        return reply
+
+    def _check_truncation(self, reply: Reply, choice: Choice) -> None:
+        """Say once when the server reports far fewer prompt tokens than were sent."""
+        reported = reply.usage.prompt_tokens if reply.usage else 0
+        sent = self._size.measure_request(self._history)
+        with_all_tools = choice.may_call and choice.tools is None
+        if self._truncation.judge(self._history, sent, reported, with_all_tools=with_all_tools):
+            self._deps.emit(ContextTruncated(turn=self._turn, sent=sent, reported=reported))
+
+    async def _call_tools(self, reply: Reply) -> AgentResult | None:
+        """Run the calls of a reply; not None when the conversation is stuck in a loop."""
+        deps = self._deps
+        cut = cut_off_call(reply)
+        if cut is not None and not deps.tools.may_run_cut_off(cut):
+            asked = self._continuations.go_on("length", has_text=False)
+            self._note_continuation(asked, f"the call of `{cut.name}` was cut off by the output limit")
+        else:
+            cut = None
+        seen = []
+        for call, called, result in await deps.tools.run(reply.tool_calls, self._turn, refused=cut):
+            deps.obligations.record(call.name, called.arguments, ok=called.ok, result=called.result.content)
+            self._history.append(result)
+            seen.append((call, result.content or ""))
+        match self._loops.judge(seen):
+            case Judgement.FINE:
+                return None
+            case Judgement.WARN:
+                self._warn_of_loop()
+                return None
+            case Judgement.STUCK:
+                reason = f"agent stuck in a loop: `{self._loops.tool}` was called again with the same result"
+                return self._end(StopReason.LOOPING, self._text, reason)
+
+    def _warn_of_loop(self) -> None:
+        tool, count = self._loops.tool, self._loops.count
+        text = (
+            f"You have called `{tool}` {count} times with the same arguments and got the same result. It will not "
+            "change; take another way, or answer from what you have."
+        )
+        self._deps.emit(LoopWarning(turn=self._turn, tool=tool, count=count, text=text))
+        self._say(text, synthetic=True)
+
+    def _warn_of_deadline(self) -> None:
+        """Tell the model once that its time is running out."""
+        clock = None if self._is_warned else self._deps.deadline()
+        if clock is None or clock[0] >= clock[1] * DEADLINE_SHARE:
+            return
+        self._is_warned = True
+        text = f"About {max(round(clock[0]), 1)} seconds are left for this step. Finish what matters most and answer."
+        self._deps.emit(Nudge(about="deadline", text=text))
+        self._say(text, synthetic=True)
 
 
 def _why_empty(reply: Reply) -> str:
     if reply.finish_reason == "length":
         return "the model's reply was cut off by its output limit before it said anything; raise `max_tokens`"
     return f"the model sent an empty reply (finish reason `{reply.finish_reason}`)"
-
-
-async def _wrap_up(deps: AgentDeps, history: list[Message], turns: int) -> AgentResult:
-    """Ask once more with the tools withheld, for an answer from what has been gathered."""
-    used = f"all {turns} turns (`max_turns`) are used"
-    if deps.obligations.required:
-        names = ", ".join(f"`{name}`" for name in deps.obligations.required)
-        return AgentResult(StopReason.OWED, "", turns, f"{used} and required tool {names} never succeeded")
-    text = f"Your {turns} turns are used up. Answer now from what you have; no tools are available any more."
-    _say(deps, history, text, synthetic=True)
-    try:
-        reply = await _next_reply(deps, history, turns + 1, Choice(may_call=False))
-    except ProviderError as exc:
-        return AgentResult(StopReason.PROVIDER, "", turns + 1, f"{used}, and the last request failed: {exc}")
-    if not (reply.text or "").strip():
-        return AgentResult(StopReason.EMPTY, "", turns + 1, f"{used}, and {_why_empty(reply)}")
-    return AgentResult(StopReason.WRAPPED_UP, reply.text or "", turns + 1)
-
-
-async def _next_reply(deps: AgentDeps, history: list[Message], turn: int, choice: Choice) -> Reply:
-    """Send one request, record it, and append the reply to the history."""
-    deps.emit(TurnStarted(turn=turn, model=deps.model))
-    streamed, began = _Streamed(deps.emit, turn), time.monotonic()
-    clock = asyncio.timeout(LLM_RUN_S)
-    try:
-        async with clock:
-            reply = await deps.chat.complete(history, choice, streamed)
-    except TimeoutError as exc:
-        if not clock.expired():
-            raise
-        failure = _cut_off(f"model `{deps.model}`: deadline exceeded while running ({LLM_RUN_S:g} s)", streamed, began)
-        _record_request(deps, turn, None, failure)
-        raise failure from exc
-    except asyncio.CancelledError:
-        _record_request(deps, turn, None, _cut_off("cut off before the reply was complete", streamed, began))
-        raise
-    except ProviderError as exc:
-        _record_request(deps, turn, exc.partial if isinstance(exc, RequestFailed) else None, exc)
-        raise
-    _record_request(deps, turn, reply)
-    deps.emit(
-        TurnFinished(
-            turn=turn,
-            model=deps.model,
-            finish_reason=reply.finish_reason,
-            text=reply.text,
-            thinking=reply.thinking,
-            tool_calls=[StoredCall(call.id, call.name, call.arguments) for call in reply.tool_calls],
-        )
-    )
-    if not choice.may_call and reply.tool_calls:
-        reply = msgspec.structs.replace(reply, tool_calls=())
-    history.append(Message(role="assistant", content=reply.text, thinking=reply.thinking, tool_calls=reply.tool_calls))
-    usage = reply.usage
-    used = usage.total_tokens if usage and usage.prompt_tokens else estimate_tokens(history)
-    deps.emit(ContextUsage(used=used, total=deps.window))
-    return reply
-
-
-def _cut_off(message: str, streamed: _Streamed, began: float) -> ProviderError:
-    """Build the error of a request that we ended; once it streamed it had been accepted, and may be billed."""
-    failure = ProviderError(message, status=200 if streamed.has_begun else None, retryable=True)
-    failure.latency_s = time.monotonic() - began
-    return failure
-
-
-def _record_request(deps: AgentDeps, turn: int, reply: Reply | None, failure: ProviderError | None = None) -> None:
-    """Record a request by its reply, or by its failure and what of a reply had come: tokens are billed either way."""
-    event = Request(turn=turn, model=deps.model)
-    if reply is not None:
-        usage = reply.usage or Usage()
-        event.status = reply.status
-        event.input_tokens = usage.input_tokens
-        event.cached_input_tokens = usage.cached_input_tokens
-        event.cache_write_tokens = usage.cache_write_tokens
-        event.output_tokens = usage.output_tokens
-        event.reasoning_tokens = usage.reasoning_tokens
-        event.cost_usd = None if reply.cost_usd is None else format(reply.cost_usd, "f")
-        event.price_source = reply.price_source
-        event.latency_s = reply.latency_s
-        event.first_token_s = reply.first_token_s
-    if failure is not None:
-        event.status = event.status if failure.status is None else failure.status
-        event.error = str(failure)
-        event.retry_after_s = failure.retry_after_s
-        event.latency_s = failure.latency_s
-    if event.cost_usd is None and deps.is_free:
-        event.cost_usd, event.price_source = "0", "local"
-    deps.emit(event)

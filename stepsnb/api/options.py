@@ -99,17 +99,16 @@ def functions_of(*given: Functions | None) -> Functions:
 
 
 class _ProgramFunctions(Mapping[str, Callable[..., Any]]):
-    """The functions of the program or notebook that is running, as they are when they are looked up."""
+    """What the program or notebook that is running has by name, as it is when it is looked up.
+
+    Whoever asks wants a function, a class or a client, and says what else it found.
+    """
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
-        value = vars(sys.modules["__main__"])[name]
-        if not callable(value):
-            raise KeyError(name)
-        return value  # type: ignore[no-any-return]  # a module holds anything
+        return vars(sys.modules["__main__"])[name]  # type: ignore[no-any-return]  # a module holds anything
 
     def __iter__(self) -> Iterator[str]:
-        module = list(vars(sys.modules["__main__"]).items())
-        return (n for n, v in module if callable(v) and not isinstance(v, type) and not n.startswith("_"))
+        return (name for name in list(vars(sys.modules["__main__"])) if not name.startswith("_"))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

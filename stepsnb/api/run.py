@@ -77,8 +77,8 @@ class Run:
 
     @property
     def data(self) -> object:
-        """Typed output of the last agent step; None where no step declares one."""
-        return None
+        """Typed output of the last step that declares one: an instance of its model, or what its schema describes."""
+        return next((step.data for step in reversed(self.steps) if step.data is not None), None)
 
     @property
     def files(self) -> dict[str, Path]:

@@ -45,19 +45,16 @@ class MagicOptions:
 
 
 class Functions(Mapping[str, Callable[..., Any]]):
-    """The functions of the notebook, as they are when a tool is looked up."""
+    """What the notebook has by name, as it is when it is looked up: functions, classes, clients."""
 
     def __init__(self, namespace: Mapping[str, Any]) -> None:
         self._namespace = namespace
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
-        value = self._namespace[name]
-        if not callable(value):
-            raise KeyError(name)
-        return value  # type: ignore[no-any-return]  # a notebook's namespace holds anything
+        return self._namespace[name]  # type: ignore[no-any-return]  # a notebook's namespace holds anything
 
     def __iter__(self) -> Iterator[str]:
-        return (n for n, value in list(self._namespace.items()) if callable(value) and not n.startswith("_"))
+        return (name for name in list(self._namespace) if not name.startswith("_"))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ..config import Job, Pipeline, Step
+from ..config import GetStep, Job, Pipeline, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,17 @@ class Plan:
 
     job: Job
     steps: tuple[PlannedStep, ...]
+
+    @property
+    def notes_wanted(self) -> frozenset[str]:
+        """Names of the steps whose note another step reads, so that they have to give one."""
+        return frozenset(
+            sender
+            for planned in self.steps
+            if not isinstance(planned.step, GetStep) and planned.step.context is not None
+            for sender, how_much in planned.step.context.from_.items()
+            if how_much != "verdict"
+        )
 
 
 def build_plan(pipeline: Pipeline, job: str | None = None) -> Plan:

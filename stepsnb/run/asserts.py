@@ -21,6 +21,7 @@ def unmet_of_step(
     has_file: Callable[[str], bool],
     code: int | None = None,
     calls: Sequence[tuple[str, Mapping[str, object]]] = (),
+    verdict: str | None = None,
 ) -> list[str]:
     """Return one sentence for each part of a step's assert that does not hold; `code` is a task's exit code."""
     unmet = []
@@ -28,6 +29,8 @@ def unmet_of_step(
         unmet.append(f"assert.code: wanted exit code {asserted.code}, got {code}")
     if asserted.stdout is not None and asserted.stdout not in text:
         unmet.append(f"assert.stdout: wanted `{asserted.stdout}` in the output, which was {_excerpt(text)}")
+    if asserted.verdict is not None and verdict != asserted.verdict:
+        unmet.append(f"assert.verdict: wanted `{asserted.verdict}`, the step decided `{verdict}`")
     missing = [path for path in asserted.files if not has_file(path)]
     owed = missing_calls(owed_calls(asserted), calls)
     is_task = code is not None

@@ -1,9 +1,10 @@
 """What a step sees of its run."""
 
 import asyncio
+import math
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..config import Pipeline
@@ -12,12 +13,16 @@ from ..events import Artifact, Emit
 from ..outcome import Outcome
 from ..people import Ladder
 from ..workspace import ArtifactTree, RunWorkspace, StepDir
+from .opening import Decision
 from .recorder import Recorder
 
 
 @dataclass(slots=True)
 class RunContext:
-    """The parts of a run that its steps share; `artifacts` grows as steps succeed."""
+    """The parts of a run that its steps share; `artifacts` and `decisions` grow as steps succeed.
+
+    `notes_wanted` names the steps whose note another one reads.
+    """
 
     pipeline: Pipeline
     workspace: RunWorkspace
@@ -25,6 +30,8 @@ class RunContext:
     ladder: Ladder
     functions: Mapping[str, Callable[..., Any]]
     artifacts: dict[str, ArtifactTree] = field(default_factory=dict)
+    decisions: dict[str, Decision] = field(default_factory=dict)
+    notes_wanted: frozenset[str] = frozenset()
     questions: int = 0
 
     def keep(self, tree: ArtifactTree, emit: Emit) -> None:
@@ -43,26 +50,49 @@ class RunContext:
 
 @dataclass(slots=True)
 class StepContext:
-    """One step on its way: its emitter, its directory, and the clock that ends it."""
+    """One step on its way: its emitter, its directory, and the clock that ends it after `timeout_s`.
+
+    `outer` is the step that called this one, for a sub-agent's. `owed` says what is still owed, for the reason of a
+    step that ends without it.
+    """
 
     run: RunContext
+    step_id: str
     emit: Emit
     directory: StepDir
     clock: asyncio.Timeout
+    timeout_s: float | None = None
+    outer: "StepContext | None" = None
+    owed: Callable[[], str | None] = lambda: None
+
+    def within(self, clock: asyncio.Timeout, timeout_s: float, *, step_id: str, emit: Emit) -> "StepContext":
+        """The context of a sub-agent of this step: the same directory, a clock and a record of its own."""
+        return replace(
+            self,
+            step_id=step_id,
+            emit=emit,
+            clock=clock,
+            timeout_s=None if timeout_s == math.inf else timeout_s,
+            outer=self,
+            owed=lambda: None,
+        )
 
     @contextmanager
     def deadline_held(self) -> Iterator[None]:
         """Let the step's deadline stand still: what happens meanwhile is not the step's own time."""
-        loop = asyncio.get_running_loop()
-        deadline, began = self.clock.when(), loop.time()
-        if deadline is None or self.clock.expired():
+        with ExitStack() as held:
+            context: StepContext | None = self
+            while context is not None:
+                held.enter_context(_held_still(context.clock))
+                context = context.outer
             yield
-            return
-        self.clock.reschedule(None)
-        try:
-            yield
-        finally:
-            self.clock.reschedule(deadline + loop.time() - began)
+
+    def time_left(self) -> tuple[float, float] | None:
+        """The seconds that are left and those there were at first; None where no deadline runs."""
+        deadline = self.clock.when()
+        if deadline is None or self.timeout_s is None:
+            return None
+        return max(deadline - asyncio.get_running_loop().time(), 0.0), self.timeout_s
 
     def has_file(self, path: str) -> bool:
         """Whether the step left a non-empty file at `path`, which is relative to its directory."""
@@ -73,16 +103,35 @@ class StepContext:
         return found.is_file() and found.stat().st_size > 0
 
 
+@contextmanager
+def _held_still(clock: asyncio.Timeout) -> Iterator[None]:
+    loop = asyncio.get_running_loop()
+    deadline, began = clock.when(), loop.time()
+    if deadline is None or clock.expired():
+        yield
+        return
+    clock.reschedule(None)
+    try:
+        yield
+    finally:
+        clock.reschedule(deadline + loop.time() - began)
+
+
 @dataclass(frozen=True, slots=True)
 class StepEnd:
-    """How a step's own work ended, before its outputs are captured."""
+    """How a step's own work ended, before its outputs are captured; `data` is its typed output, `output` as JSON."""
 
     outcome: Outcome
     text: str | None = None
     reason: str | None = None
     wrapped_up: bool = False
+    verdict: str | None = None
+    note: str | None = None
+    data: object = None
+    output: str | None = None
 
     @classmethod
-    def timed_out(cls, timeout_s: float | None, text: str | None = None) -> "StepEnd":
-        """The end of a step whose own deadline passed."""
-        return cls(Outcome.FAILED, text, f"timed out after {timeout_s:g} s (`timeout:`)")
+    def timed_out(cls, timeout_s: float | None, text: str | None = None, owed: str | None = None) -> "StepEnd":
+        """The end of a step whose own deadline passed; `owed` is what it had still to do."""
+        reason = f"timed out after {timeout_s:g} s (`timeout:`)"
+        return cls(Outcome.FAILED, text, f"{reason}; {owed}" if owed else reason)

@@ -39,6 +39,7 @@ class JobRun:
     def __init__(self, plan: Plan, context: RunContext, setup: RunSetup = RunSetup()) -> None:
         self._plan = plan
         self._context = context
+        context.notes_wanted = plan.notes_wanted
         self._setup = setup
         self._position = 0
         self._steps: list[StepResult] = []

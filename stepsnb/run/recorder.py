@@ -54,7 +54,10 @@ class Recorder:
 
     def hide(self, secrets: Sequence[str]) -> None:
         """Replace more values in what is recorded from now on."""
-        self._secrets += secrets
+        new = [secret for secret in secrets if secret not in self._secrets]
+        if not new:
+            return
+        self._secrets += new
         self._redaction = Redaction(self._secrets)
 
     def emit(self, event: Event) -> None:

@@ -11,7 +11,7 @@ from ..usage import Usage
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """One executed or skipped step; `text` is an agent's last text or a task's standard output."""
+    """One executed or skipped step; `text` is an agent's last text or a task's standard output, `data` typed output."""
 
     step_id: str
     name: str
@@ -21,6 +21,7 @@ class StepResult:
     text: str | None = None
     verdict: str | None = None
     note: str | None = None
+    data: object = None
 
 
 @dataclass(frozen=True, slots=True)

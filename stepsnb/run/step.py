@@ -12,6 +12,7 @@ from ..messages import cut_utf8
 from ..outcome import Outcome
 from ..settings import TASK_OUTPUT_BYTES
 from .context import RunContext, StepContext, StepEnd
+from .opening import Decision
 from .results import StepResult
 from .steps import run_agent_step, run_get_step, run_task_step
 from .steps.agent import agent_timeout_s
@@ -45,10 +46,15 @@ async def run_step(step: Step, run: RunContext, *, step_id: str, index: int) -> 
                 duration_s=time.monotonic() - began,
                 response=None if end.text is None else cut_utf8(end.text, TASK_OUTPUT_BYTES),
                 wrapped_up=end.wrapped_up,
+                verdict=end.verdict,
+                note=end.note,
+                output=end.output,
             )
         )
-        reason, text = (None if value is None else run.recorder.redact(value) for value in (end.reason, end.text))
-        return StepResult(step_id, step.name, step.kind, end.outcome, reason, text)
+        reason, text, note = (
+            None if value is None else run.recorder.redact(value) for value in (end.reason, end.text, end.note)
+        )
+        return StepResult(step_id, step.name, step.kind, end.outcome, reason, text, end.verdict, note, end.data)
 
     try:
         emit(_started(step, index, run))
@@ -75,7 +81,7 @@ def _started(step: Step, index: int, run: RunContext) -> StepStarted:
         agent = run.pipeline.agent(step.agent)
         started.agent = agent.name
         started.model = agent.source.model or run.pipeline.defaults.model
-        started.tools = [name for name in agent.tool_names if step.tools is None or name in step.tools]
+        started.tools = list(agent.tool_names if step.tools is None else step.tool_names)
     return started
 
 
@@ -91,18 +97,21 @@ async def _run_in_directory(step: Step, step_id: str, run: RunContext) -> StepEn
     timeout_s = agent_timeout_s(step, run.pipeline.agent(step.agent)) if isinstance(step, AgentStep) else None
     emit = run.recorder.step(step_id)
     clock = asyncio.timeout(timeout_s)
+    ctx = StepContext(run=run, step_id=step_id, emit=emit, directory=directory, clock=clock, timeout_s=timeout_s)
     try:
         async with clock:
-            end = await _run_kind(step, StepContext(run=run, emit=emit, directory=directory, clock=clock))
+            end = await _run_kind(step, ctx)
     except TimeoutError:
         if not clock.expired():
             raise
-        return StepEnd.timed_out(timeout_s)
+        return StepEnd.timed_out(timeout_s, owed=ctx.owed())
     if end.outcome is Outcome.SUCCEEDED:
         # Captured before any is handed on: a step that cannot leave all its outputs leaves none.
         captured = [await finish_in_thread(run.workspace.capture, directory, name) for name in outputs]
         for tree in captured:
             run.keep(tree, emit)
+        if end.verdict is not None:
+            run.decisions[step.name] = Decision(end.verdict, end.note, end.text)
     return end
 
 

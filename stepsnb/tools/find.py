@@ -33,8 +33,13 @@ def _find(name: str, functions: Functions, *, where: str, kind: str) -> Any:
     if module_name:
         return _import(module_name, attribute, where=where, kind=kind)
     if name not in functions:
-        raise InputError(f"{unknown_name(kind, name, functions)}; define it before the run, or write `module:{kind}`")
+        known = [found for found in functions if _is_a(kind, functions.get(found))]
+        raise InputError(f"{unknown_name(kind, name, known)}; define it before the run, or write `module:{kind}`")
     return functions[name]
+
+
+def _is_a(kind: str, value: object) -> bool:
+    return callable(value) and isinstance(value, type) == (kind == "class")
 
 
 def _import(module_name: str, attribute: str, *, where: str, kind: str) -> Any:

@@ -5,11 +5,12 @@ from decimal import Decimal
 
 import pytest
 
-from stepsnb.agent import AgentDeps, Obligations, StopReason, ToolRunner, loop, run_agent
+from stepsnb.agent import AgentDeps, Obligations, StopReason, ToolRunner, run_agent
+from stepsnb.effects import RetryPolicy
 from stepsnb.errors import Aborted, InputError, ProviderError
 from stepsnb.llm import Reply, RequestFailed
-from stepsnb.messages import ToolCall, system
-from stepsnb.settings import MAX_NUDGES
+from stepsnb.messages import Mark, ToolCall, system
+from stepsnb.settings import CONTINUATIONS, LENGTH_CONTINUATIONS, MAX_EMPTY_REPLIES, MAX_NUDGES
 from stepsnb.tools import Tool, ToolContext, ToolResult
 from stepsnb.usage import Usage
 from stepsnb.workspace import Root
@@ -93,19 +94,71 @@ async def test_text_beside_calls_is_kept_and_is_not_the_answer(agent):
     assert is_sendable(agent.history)
 
 
-async def test_request_that_outlives_its_run_clock_is_a_provider_failure(agent, monkeypatch):
-    monkeypatch.setattr(loop, "LLM_RUN_S", 0.05)
+SOON = RetryPolicy(run_timeout_s=0.05, max_attempts=2, backoff_base_s=0)
 
+
+def hanging(*said):
     async def hang(listener):
-        listener.text("Once upon")
+        for text in said:
+            listener.text(text)
         await asyncio.sleep(60)
 
-    result = await agent.run(hang)
-    message = "model `m`: deadline exceeded while running (0.05 s)"
-    assert (result.stop, result.reason) == (StopReason.PROVIDER, message)
-    request = agent.of("request")[0]
-    assert (request.error, request.status, request.cost_usd) == (message, 200, None)
-    assert 0.04 < request.latency_s < 5
+    return hang
+
+
+async def test_request_that_outlives_its_run_clock_without_a_word_is_sent_again(agent):
+    result = await agent.run(hanging(), Reply(text="Here."), policy=SOON)
+    assert (result.stop, result.text) == (StopReason.ANSWERED, "Here.")
+    (retry,) = agent.of("retry")
+    assert (retry.retry_kind, retry.code) == ("replay", "deadline_exceeded")
+    late = agent.of("request")[0]
+    assert (late.attempt, late.status, late.error) == (
+        1, None, "model `m`: deadline exceeded while running: no result within 0.05 s (`run_timeout_secs`)",
+    )  # fmt: skip
+
+
+async def test_request_that_outlives_its_run_clock_in_mid_reply_is_continued_and_never_sent_again(agent):
+    result = await agent.run(hanging("Once upon"), Reply(text=" a time."), policy=SOON)
+    assert (result.stop, result.text) == (StopReason.ANSWERED, "Once upon a time.")
+    assert [event.retry_kind for event in agent.of("retry")] == ["dropped"]
+    assert [message.content for message in agent.history[2:3]] == ["Once upon"]
+    late = agent.of("request")[0]
+    assert (late.status, late.cost_usd) == (200, None)  # it had been accepted, and may be billed
+
+
+def broken(text, **fields):
+    return RequestFailed("the connection was lost", status=200, retryable=True, partial=Reply(text=text, **fields))
+
+
+async def test_reply_that_broke_off_is_continued_with_attempts_of_one(agent):
+    result = await agent.run(broken("Once upon"), Reply(text=" a time."), policy=RetryPolicy(max_attempts=1))
+    assert result.text == "Once upon a time."
+    assert [event.marks for event in agent.of("turn_finished")] == [["dropped"], []]
+    assert is_sendable(agent.history)
+
+
+async def test_calls_of_a_reply_that_broke_off_are_dropped_and_sent_again(agent):
+    ran = []
+    looked = tool("look", lambda: ran.append(1) or ToolResult("sky"))
+    half = broken(None, tool_calls=(ToolCall("c1", "look", '{"a":'),))
+    result = await agent.run(half, calling("look"), Reply(text="sky"), tools=[looked])
+    assert (result.text, len(ran)) == ("sky", 1)
+    assert "send it again" in agent.history[2].content
+    assert all(message.role != "assistant" or message.content or message.tool_calls for message in agent.history)
+
+
+async def test_replies_that_break_off_again_and_again_end_with_the_text_so_far(agent):
+    result = await agent.run(*[broken(f"{n} ") for n in range(CONTINUATIONS + 1)])
+    assert result.stop is StopReason.PROVIDER
+    assert f"the connection was lost in {CONTINUATIONS + 1} replies in a row" in result.reason
+    assert len(agent.chat.seen) == CONTINUATIONS + 1
+
+
+async def test_whole_reply_resets_what_lost_connections_and_calls_share(agent):
+    lost = Reply(text="Let me.", finish_reason="tool_calls", marks=(Mark.LOST,))
+    rounds = [broken("a"), lost] * (CONTINUATIONS // 2)
+    result = await agent.run(*rounds, Reply(text="one"), *rounds, Reply(text="two"), messages=["a", "b"])
+    assert result.stop is StopReason.ANSWERED
 
 
 async def test_time_out_of_somebody_elses_is_not_taken_for_the_run_clock(agent):
@@ -176,9 +229,8 @@ async def test_calls_in_the_wrap_up_are_not_run_and_leave_the_history_sendable(a
 
 
 async def test_wrap_up_without_a_word_is_empty(agent):
-    result = await agent.run(
-        calling("look"), Reply(text=" "), tools=[tool("look", lambda: ToolResult("sky"))], max_turns=1
-    )
+    silent = [Reply(text=" ")] * (MAX_EMPTY_REPLIES + 1)
+    result = await agent.run(calling("look"), *silent, tools=[tool("look", lambda: ToolResult("sky"))], max_turns=1)
     assert (result.stop, result.reason) == (
         StopReason.EMPTY,
         "all 1 turns (`max_turns`) are used, and the model sent an empty reply (finish reason `None`)",
@@ -205,7 +257,7 @@ async def test_required_tool_still_owed_at_the_last_turn_ends_without_a_wrap_up(
 
 
 async def test_reply_cut_off_by_the_output_limit_says_what_to_raise(agent):
-    result = await agent.run(Reply(text=None, finish_reason="length"))
+    result = await agent.run(*[Reply(text=None, finish_reason="length")] * (LENGTH_CONTINUATIONS + 1))
     assert (result.stop, result.reason) == (
         StopReason.EMPTY,
         "the model's reply was cut off by its output limit before it said anything; raise `max_tokens`",

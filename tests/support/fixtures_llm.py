@@ -23,7 +23,9 @@ class ScriptedModel:
         self.model = f"scripted/{name}"
         self.requests: list[dict[str, Any]] = []
         """The body of each request, oldest first."""
-        self.script = Script(name=name, conversations=[Conversation(replies=[])], on_request=self.requests.append)
+        self.script = Script(
+            name=name, conversations=[Conversation(replies=[], in_order=True)], on_request=self.requests.append
+        )
 
     @property
     def request_count(self) -> int:

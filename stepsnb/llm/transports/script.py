@@ -52,11 +52,19 @@ class ScriptedReply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Conversation(msgspec.Struct, kw_only=True):
-    """Replies in order, for conversations whose system text or first user message holds `when`; None fits all."""
+    """Replies in order, for conversations whose system text or first user message holds `when`; None fits all.
+
+    A request gets the reply after as many as are in its history, so that any number of conversations can go through
+    one script. With `in_order` each request gets the next one instead, whatever it holds: for a single conversation
+    whose history is not the sum of its replies, as it is not once it was summarised. After the last reply a new
+    conversation begins at the first again; `given` counts them.
+    """
 
     name: str = "replies"
     when: str | None = None
     replies: list[ScriptedReply] = []
+    in_order: bool = False
+    given: int = 0
 
 
 class Script(msgspec.Struct, kw_only=True):

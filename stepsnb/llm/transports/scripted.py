@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 import msgspec
 
+from ...messages import OPENING_CALL
 from ...usage import Usage
 from ..estimate import estimate_text
 from .script import Conversation, Script, ScriptedError, ScriptedReply
@@ -62,7 +63,9 @@ class ScriptedTransport(httpx.AsyncBaseTransport):
         """Find the reply to a request, and its number within the conversation from 0."""
         messages = asked["messages"]
         conversation = self._conversation(messages)
-        wanted = sum(message["role"] == "assistant" for message in messages)
+        wanted = sum(map(_is_reply, messages))
+        if conversation.in_order:
+            return _next_in_order(conversation, messages, is_new=wanted == 0)
         digest = hashlib.sha256(_encode(messages)).hexdigest()
         number = 0
         for reply in conversation.replies:
@@ -75,10 +78,7 @@ class ScriptedTransport(httpx.AsyncBaseTransport):
                 if self._errors_given[key] < reply.error.times:
                     self._errors_given[key] += 1
                     return reply, wanted
-        raise _DepartureError(
-            f"conversation `{conversation.name}` has {number} replies, and reply {wanted + 1} was asked for; "
-            f"the last message is {_shown(messages[-1])}"
-        )
+        raise _departure(conversation, number, wanted, messages)
 
     def _conversation(self, messages: Sequence[dict[str, Any]]) -> Conversation:
         system = next((_text(message) for message in messages if message["role"] == "system"), "")
@@ -93,6 +93,33 @@ class ScriptedTransport(httpx.AsyncBaseTransport):
         raise _DepartureError(
             f"no conversation fits: neither the system text nor the first user message holds one of {known}"
         )
+
+
+def _is_reply(message: dict[str, Any]) -> bool:
+    """Whether a message is a reply of the model, not one of ours that puts files into its opening."""
+    calls: list[dict[str, Any]] = message.get("tool_calls") or [{}]
+    return message["role"] == "assistant" and not str(calls[0].get("id", "")).startswith(OPENING_CALL)
+
+
+def _next_in_order(
+    conversation: Conversation, messages: Sequence[dict[str, Any]], *, is_new: bool
+) -> tuple[ScriptedReply, int]:
+    if is_new and conversation.given >= len(conversation.replies):
+        conversation.given = 0
+    number = conversation.given
+    if number >= len(conversation.replies):
+        raise _departure(conversation, len(conversation.replies), number, messages)
+    conversation.given += 1
+    return conversation.replies[number], number
+
+
+def _departure(
+    conversation: Conversation, count: int, wanted: int, messages: Sequence[dict[str, Any]]
+) -> _DepartureError:
+    return _DepartureError(
+        f"conversation `{conversation.name}` has {count} replies, and reply {wanted + 1} was asked for; "
+        f"the last message is {_shown(messages[-1])}"
+    )
 
 
 class _Written(msgspec.Struct):

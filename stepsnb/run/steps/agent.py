@@ -1,123 +1,89 @@
 """An `agent` step: a conversation with the tools it was granted, in the step's directory."""
 
-from collections.abc import Awaitable, Callable
-
-from ...agent import AgentDeps, AgentResult, Obligations, StopReason, ToolRunner, build_system_text, run_agent
+from ...agent import StopReason, SyntheticCall
 from ...config import Agent, AgentStep
-from ...events import MessageAdded, Note
-from ...llm import ModelClient, Target, resolve_target
-from ...messages import system
+from ...events import Note
 from ...outcome import Outcome
-from ...settings import MAX_QUESTIONS, MAX_TURNS, STEP_TIMEOUT_S
-from ...tools import AskReply, AskRequest, Tool, ToolContext, build_tools
+from ...settings import MAX_CONTEXT_BYTES, MAX_QUESTIONS
 from ..asserts import owed_calls, unmet_of_step
 from ..context import StepContext, StepEnd
-
-
-def agent_timeout_s(step: AgentStep, agent: Agent) -> float | None:
-    """The step's own deadline, else its agent's, else the default; None when there is none."""
-    for value in (step.timeout_s, agent.timeout_s):
-        if value is not None:
-            return value or None
-    return STEP_TIMEOUT_S
-
-
-def _first_set(*values: int | None, default: int) -> int:
-    return next((value for value in values if value is not None), default)
-
-
-def target_of(step: AgentStep, ctx: StepContext) -> Target:
-    """Resolve the model a step talks to; raises InputError when its key or provider is missing."""
-    pipeline = ctx.run.pipeline
-    agent = pipeline.agent(step.agent)
-    return resolve_target(
-        agent.source,
-        agent=agent,
-        prices=pipeline.prices,
-        default_model=pipeline.defaults.model,
-        base_dir=pipeline.base_dir,
-    )
+from ..conversation import Brief, Conversations, Held, first_set
+from ..models import Models
+from ..opening import read_context_files, read_decisions
 
 
 async def run_agent_step(step: AgentStep, ctx: StepContext) -> StepEnd:
     """Hold the step's conversation and judge it by what it owed and asserted."""
-    agent = ctx.run.pipeline.agent(step.agent)
-    target = target_of(step, ctx)
-    tools = build_tools(agent.tools, selected=step.tools, functions=ctx.run.functions)
-    client = ModelClient(target)
+    pipeline = ctx.run.pipeline
+    agent = pipeline.agent(step.agent)
+    opening = _opening(step, agent, ctx)
+    models = Models(pipeline, agent, ctx.run.functions)
+    ctx.run.recorder.hide(models.secrets)
     try:
         with ctx.deadline_held():  # fetching a local model may take longer than the step is allowed
-            await client.prepare(lambda text: ctx.emit(Note(text=text)))
-        window = await client.context_window()
-        asserted = step.assert_
-        obligations = Obligations(
-            required=[tool.name for tool in tools if tool.required],
-            files=asserted.files if asserted else (),
-            calls=owed_calls(asserted) if asserted else (),
-            nudge=bool(asserted and asserted.nudge),
-            has_file=ctx.has_file,
-            is_constrained=target.tool_mode == "json",
-            tools=[tool.name for tool in tools],
-        )
-        deps = AgentDeps(
-            chat=client.open([tool.spec for tool in tools]),
-            model=target.label,
-            messages=step.messages,
-            tools=_runner(step, agent, tools, ctx),
-            emit=ctx.emit,
-            obligations=obligations,
-            max_turns=_first_set(step.max_turns, agent.max_turns, default=MAX_TURNS),
-            window=window,
-            is_free=target.price is not None and not (target.price.input or target.price.output),
-        )
-        text = build_system_text(
-            agent.system, inputs=step.inputs, outputs=step.outputs, timeout_s=agent_timeout_s(step, agent)
-        )
-        ctx.emit(MessageAdded(role="system", text=text))
-        return _judge(step, await run_agent(deps, [system(text)]), obligations, ctx)
+            await models.prepare(lambda text: ctx.emit(Note(text=text)))
+        questions = first_set(step.max_questions, agent.max_questions, default=MAX_QUESTIONS)
+        conversations = Conversations(models, max_questions=int(questions))
+        brief = brief_of(step, agent, opening, note_required=step.name in ctx.run.notes_wanted)
+        return _judge(step, await conversations.hold(brief, ctx), ctx)
     finally:
-        await client.close()
+        await models.close()
 
 
-def _runner(step: AgentStep, agent: Agent, tools: tuple[Tool, ...], ctx: StepContext) -> ToolRunner:
-    ask = _asker(_first_set(step.max_questions, agent.max_questions, default=MAX_QUESTIONS), agent.name, ctx)
-    context = ToolContext(root=ctx.directory.root, ask=ask)
-    return ToolRunner(tools, context=context, emit=ctx.emit, settle=ctx.run.recorder.settle)
+def brief_of(step: AgentStep, agent: Agent, opening: list[SyntheticCall], *, note_required: bool = False) -> Brief:
+    """Say what a step's conversation is about and what it owes."""
+    asserted = step.assert_
+    return Brief(
+        agent=agent,
+        messages=step.messages,
+        selected=step.tools,
+        inputs=step.inputs,
+        outputs=step.outputs,
+        max_turns=step.max_turns,
+        attempts=step.attempts or agent.attempts,
+        timeout_s=step.timeout_s,
+        opening=opening,
+        verdicts=step.verdicts or (),
+        note_required=note_required,
+        output=step.output,
+        files=asserted.files if asserted else (),
+        calls=owed_calls(asserted) if asserted else (),
+        nudge=bool(asserted and asserted.nudge),
+    )
 
 
-def _asker(max_questions: int, agent: str, ctx: StepContext) -> Callable[[AskRequest], Awaitable[AskReply]]:
-    """Return the way this step asks; its deadline stands still while somebody is waited on."""
-    asked, recorder = 0, ctx.run.recorder
-
-    async def ask(request: AskRequest) -> AskReply:
-        nonlocal asked
-        if asked >= max_questions:
-            note = f"this step may ask {max_questions} questions (`max_questions`) and has asked them; decide yourself"
-            return AskReply(answered=False, answer="", source="refused", note=note)
-        asked += 1
-        ctx.run.questions += 1
-        with ctx.deadline_held():
-            return await ctx.run.ladder.ask(
-                request,
-                question_id=f"{recorder.run_id}-{ctx.run.questions}",
-                agent=agent,
-                emit=ctx.emit,
-                settle=recorder.settle,
-            )
-
-    return ask
+def agent_timeout_s(step: AgentStep, agent: Agent) -> float | None:
+    """The step's own deadline, else its agent's, else the default; None when there is none."""
+    return Brief(agent=agent, messages=(), timeout_s=step.timeout_s).deadline_s
 
 
-def _judge(step: AgentStep, result: AgentResult, obligations: Obligations, ctx: StepContext) -> StepEnd:
-    match result.stop:
-        case StopReason.PROVIDER:
-            return StepEnd(Outcome.ERRORED, result.text, result.reason)
-        case StopReason.OWED | StopReason.EMPTY:
-            return StepEnd(Outcome.FAILED, result.text, result.reason)
-        case StopReason.ANSWERED | StopReason.WRAPPED_UP:
-            wrapped_up = result.stop is StopReason.WRAPPED_UP
-            if step.assert_ is not None:
-                unmet = unmet_of_step(step.assert_, text=result.text, has_file=ctx.has_file, calls=obligations.made)
-                if unmet:
-                    return StepEnd(Outcome.FAILED, result.text, "; ".join(unmet), wrapped_up)
-            return StepEnd(Outcome.SUCCEEDED, result.text, None, wrapped_up)
+def _opening(step: AgentStep, agent: Agent, ctx: StepContext) -> list[SyntheticCall]:
+    """Gather what the conversation finds at its start. Raises WorkspaceError before anything is sent."""
+    limit = int(first_set(step.max_context_bytes, agent.max_context_bytes, default=MAX_CONTEXT_BYTES))
+    files = read_context_files(step, ctx.directory.root, limit or None)
+    return files + (read_decisions(step.context.from_, ctx.run.decisions) if step.context else [])
+
+
+def _judge(step: AgentStep, held: Held, ctx: StepContext) -> StepEnd:
+    outcome, reason = held.judge()
+    result, decided = held.result, held.decided
+    if outcome is Outcome.SUCCEEDED and step.assert_ is not None:
+        unmet = unmet_of_step(
+            step.assert_,
+            text=result.text,
+            has_file=ctx.has_file,
+            calls=held.obligations.made,
+            verdict=decided.verdict,
+        )
+        if unmet:
+            outcome, reason = Outcome.FAILED, "; ".join(unmet)
+    return StepEnd(
+        outcome,
+        result.text,
+        reason,
+        wrapped_up=result.stop is StopReason.WRAPPED_UP,
+        verdict=decided.verdict,
+        note=decided.note,
+        data=decided.data,
+        output=decided.output,
+    )

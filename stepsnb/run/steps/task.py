@@ -8,6 +8,7 @@ from ...settings import TASK_OUTPUT_BYTES
 from ...workspace import run_shell
 from ..asserts import unmet_of_step
 from ..context import StepContext, StepEnd
+from ..opening import write_decisions
 
 _MATCHED_BYTES = 10_000_000
 """How much of a command's output an assert looks at."""
@@ -15,6 +16,8 @@ _MATCHED_BYTES = 10_000_000
 
 async def run_task_step(step: TaskStep, ctx: StepContext) -> StepEnd:
     """Run the command; its own criteria are the assert when there is one, else the exit code."""
+    if step.context is not None:
+        write_decisions(step.context.from_, ctx.run.decisions, ctx.directory.path)
     timeout_s = step.timeout_s or None
     done = await run_shell(
         step.run, cwd=ctx.directory.path, env=step.env, timeout_s=timeout_s, max_output_bytes=_MATCHED_BYTES

@@ -8,7 +8,7 @@ import pytest
 from stepsnb.errors import ProviderError
 from stepsnb.llm import Choice, ModelClient, ToolSpec
 from stepsnb.llm.target import FREE
-from stepsnb.messages import Message, system, tool_result, user
+from stepsnb.messages import OPENING_CALL, Message, ToolCall, system, tool_result, user
 from stepsnb.usage import Usage
 
 from ..conftest import Heard, build_target
@@ -97,7 +97,7 @@ async def test_usage_is_estimated_where_the_script_says_none(open_script):
 
 async def test_broken_arguments_go_out_as_they_are_written(open_script):
     chat = open_script("""replies:\n- calls: [{name: read_file, arguments: '{"path": "a'}]\n""", READ)
-    assert (await chat.complete([user("go")])).tool_calls[0].arguments == '{"path": "a'
+    assert (await chat.complete([user("go")])).tool_calls[0].raw == '{"path": "a'
 
 
 async def test_finish_reason_can_be_said(open_script):
@@ -235,3 +235,18 @@ async def test_registered_script_needs_no_file(scripted_llm):
         await chat.complete(after([user("go")], reply))
     assert scripted_llm.request_count == 2
     assert scripted_llm.requests[0]["messages"] == [{"role": "user", "content": "go"}]
+
+
+async def test_replies_in_order_do_not_look_at_the_history(scripted_llm):
+    scripted_llm.says("one").says("two")
+    name = scripted_llm.model.removeprefix("scripted/")
+    chat = ModelClient(build_target("http://scripted.invalid/v1", provider="scripted", model=name)).open([])
+    said = [(await chat.complete([user("a")])).text for _ in range(3)]
+    assert said == ["one", "two", "one"]  # after the last one a new conversation begins
+
+
+async def test_calls_that_brought_files_into_the_opening_are_no_replies(open_script):
+    chat = open_script("replies:\n- {text: High water at noon.}\n")
+    call = ToolCall(f"{OPENING_CALL}1", "read_file", "{}")
+    opening = [user("when?"), Message(role="assistant", tool_calls=(call,)), tool_result(call, "tides")]
+    assert (await chat.complete(opening)).text == "High water at noon."

@@ -1,0 +1,291 @@
+"""Holds the conversation of an agent: that of a step, or that of an agent which another one calls."""
+
+import asyncio
+import math
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from ..agent import (
+    AgentDeps,
+    AgentResult,
+    Obligations,
+    OwedCall,
+    StopReason,
+    SyntheticCall,
+    ToolRunner,
+    budget_of,
+    build_system_text,
+    run_agent,
+)
+from ..config import Agent, AgentGrant, CustomGrant, OutputSpec
+from ..effects import EffectFailed, RetryPolicy, agent_layers, attempts_layer, policy_for, run_effect
+from ..errors import Aborted, StepsError
+from ..events import CompactionBudget, MessageAdded, StepFinished, StepStarted
+from ..messages import cut_utf8, system
+from ..outcome import Outcome
+from ..settings import MAX_TURNS, STEP_TIMEOUT_S, TASK_OUTPUT_BYTES
+from ..tools import (
+    SUBMIT_OUTPUT,
+    VERDICT,
+    AskReply,
+    AskRequest,
+    Spawn,
+    Tool,
+    ToolContext,
+    ToolResult,
+    build_tools,
+    find_output,
+    submit_output_tool,
+    verdict_tool,
+)
+from .context import StepContext
+from .models import Models
+
+
+def first_set(*values: float | None, default: float) -> float:
+    """The first value that is set."""
+    return next((value for value in values if value is not None), default)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brief:
+    """What a conversation is about, and what it owes at its end; None takes the agent's own value."""
+
+    agent: Agent
+    messages: Sequence[str]
+    selected: Sequence[str | CustomGrant] | None = None
+    inputs: Sequence[str] = ()
+    outputs: Sequence[str] = ()
+    max_turns: int | None = None
+    attempts: int | None = None
+    timeout_s: float | None = None
+    opening: Sequence[SyntheticCall] = ()
+    verdicts: Sequence[str] = ()
+    note_required: bool = False
+    output: OutputSpec | None = None
+    files: Sequence[str] = ()
+    calls: Sequence[OwedCall] = ()
+    nudge: bool = False
+
+    @property
+    def decision_names(self) -> list[str]:
+        """The synthesized tools it ends with."""
+        return [VERDICT] * bool(self.verdicts) + [SUBMIT_OUTPUT] * (self.output is not None)
+
+    @property
+    def deadline_s(self) -> float | None:
+        """The conversation's wall-clock time in seconds; None when it has no bound."""
+        return first_set(self.timeout_s, self.agent.timeout_s, default=STEP_TIMEOUT_S) or None
+
+
+@dataclass(slots=True)
+class Decided:
+    """What a conversation decided with its synthesized tools; `data` is its typed output, `output` that as JSON."""
+
+    verdict: str | None = None
+    note: str | None = None
+    data: object = None
+    output: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A conversation that is over: how it stopped, what it owed and what it decided."""
+
+    result: AgentResult
+    obligations: Obligations
+    decided: Decided
+
+    def judge(self) -> tuple[Outcome, str | None]:
+        """The outcome it has as it stands, and why."""
+        match self.result.stop:
+            case StopReason.PROVIDER:
+                return Outcome.ERRORED, self.result.reason
+            case StopReason.OWED | StopReason.EMPTY | StopReason.LOOPING:
+                return Outcome.FAILED, self.result.reason
+            case StopReason.ANSWERED | StopReason.WRAPPED_UP:
+                return Outcome.SUCCEEDED, None
+
+
+class Conversations:
+    """The conversations of one agent step: its own, and those of the agents it calls, each recorded apart."""
+
+    def __init__(self, models: Models, *, max_questions: int) -> None:
+        self._models = models
+        self._max_questions = max_questions
+        self._asked = 0
+        self._children = 0
+
+    async def hold(self, brief: Brief, ctx: StepContext) -> Held:
+        """Hold one conversation to its end.
+
+        Raises what ends a step at once: `Aborted`, `InputError`, `WorkspaceError` and cancellation.
+        """
+        agent, client = brief.agent, self._models.of(brief.agent)
+        window = await client.window()
+        budget = budget_of(compact_after_tokens=agent.compact_after_tokens, window=window.tokens, source=window.source)
+        ctx.emit(
+            CompactionBudget(compact_at=budget.compact_at, window=budget.window, window_source=budget.window_source)
+        )
+        granted = build_tools(
+            agent.tools,
+            selected=brief.selected,
+            functions=ctx.run.functions,
+            retry=agent.retry,
+            describe=lambda name: ctx.run.pipeline.agent(name).description,
+            spawn=lambda grant: self._spawner(grant, brief, ctx),
+        )
+        target, decided = client.target, Decided()
+        names = [tool.name for tool in granted]
+        decisions = brief.decision_names
+        obligations = Obligations(
+            required=[tool.name for tool in granted if tool.required],
+            decisions=decisions,
+            files=brief.files,
+            calls=brief.calls,
+            nudge=brief.nudge,
+            has_file=ctx.has_file,
+            is_constrained=target.tool_mode == "json",
+            tools=[*names, *decisions],
+        )
+        ctx.owed = obligations.unmet
+        tools = (*granted, *_decision_tools(brief, decided, obligations, ctx))
+        deps = AgentDeps(
+            chat=client.open([tool.spec for tool in tools]),
+            model=target.label,
+            messages=brief.messages,
+            tools=self._runner(tools, agent, ctx),
+            emit=ctx.emit,
+            obligations=obligations,
+            max_turns=int(first_set(brief.max_turns, agent.max_turns, default=MAX_TURNS)),
+            window=window.tokens,
+            is_free=target.price is not None and not (target.price.input or target.price.output),
+            opening=brief.opening,
+            policy=policy_for("llm", *agent_layers("llm", agent.retry), attempts_layer(brief.attempts)),
+            executor=self._models.room_of(agent),
+            budget=budget,
+            summarizer=client.open([]),
+            deadline=ctx.time_left,
+        )
+        text = build_system_text(agent.system, inputs=brief.inputs, outputs=brief.outputs, timeout_s=brief.deadline_s)
+        ctx.emit(MessageAdded(role="system", text=text))
+        return Held(await run_agent(deps, [system(text)]), obligations, decided)
+
+    def _runner(self, tools: Sequence[Tool], agent: Agent, ctx: StepContext) -> ToolRunner:
+        context = ToolContext(root=ctx.directory.root, ask=self._asker(agent.name, ctx))
+        return ToolRunner(tools, context=context, emit=ctx.emit, settle=ctx.run.recorder.settle)
+
+    def _asker(self, agent: str, ctx: StepContext) -> Callable[[AskRequest], Awaitable[AskReply]]:
+        """Return the way an agent asks; the deadline stands still while somebody is waited on."""
+        recorder = ctx.run.recorder
+
+        async def ask(request: AskRequest) -> AskReply:
+            if self._asked >= self._max_questions:
+                many = self._max_questions
+                note = f"this step may ask {many} questions (`max_questions`) and has asked them; decide yourself"
+                return AskReply(answered=False, answer="", source="refused", note=note)
+            self._asked += 1
+            ctx.run.questions += 1
+            with ctx.deadline_held():
+                return await ctx.run.ladder.ask(
+                    request,
+                    question_id=f"{recorder.run_id}-{ctx.run.questions}",
+                    agent=agent,
+                    emit=ctx.emit,
+                    settle=recorder.settle,
+                )
+
+        return ask
+
+    def _spawner(self, grant: AgentGrant, caller: Brief, ctx: StepContext) -> Spawn:
+        async def spawn(request: str, call: ToolContext) -> ToolResult:
+            child = ctx.run.pipeline.agent(grant.agent)
+            brief = Brief(agent=child, messages=(request,), inputs=caller.inputs, outputs=caller.outputs)
+            policy = policy_for("subagent", *agent_layers("subagent", caller.agent.retry))
+            try:
+                # Its model is asked for its window here; until that is known there is no child.
+                await run_effect(policy, lambda now: self._models.of(child).window(), where=f"agent `{child.name}`")
+            except EffectFailed as exc:
+                return ToolResult.error(str(exc))
+            self._children += 1
+            return await self._hold_child(brief, ctx, f"{ctx.step_id}.{self._children}", call.call_id, policy)
+
+        return spawn
+
+    async def _hold_child(
+        self, brief: Brief, ctx: StepContext, step_id: str, call_id: str, policy: RetryPolicy
+    ) -> ToolResult:
+        """Hold a sub-agent's conversation and record it as a step of its own, below the one that called it."""
+        child, emit, began = brief.agent, ctx.run.recorder.step(step_id), time.monotonic()
+        emit(
+            StepStarted(
+                name=child.name,
+                step_kind="sub_agent",
+                parent_id=ctx.step_id,
+                call_id=call_id,
+                agent=child.name,
+                model=self._models.of(child).target.label,
+                tools=list(child.tool_names),
+            )
+        )
+
+        def record(outcome: Outcome, reason: str | None, held: Held | None = None) -> None:
+            emit(
+                StepFinished(
+                    name=child.name,
+                    step_kind="sub_agent",
+                    outcome=outcome,
+                    reason=reason,
+                    duration_s=time.monotonic() - began,
+                    response=None if held is None else cut_utf8(held.result.text, TASK_OUTPUT_BYTES),
+                    wrapped_up=held is not None and held.result.stop is StopReason.WRAPPED_UP,
+                )
+            )
+
+        limit_s = min(brief.deadline_s or math.inf, policy.total_timeout_s or math.inf)
+        clock = asyncio.timeout(None if limit_s == math.inf else limit_s)
+        held = None
+        try:
+            async with clock:
+                held = await self.hold(brief, ctx.within(clock, limit_s, step_id=step_id, emit=emit))
+            outcome, reason = held.judge()
+        except TimeoutError:
+            if not clock.expired():
+                raise
+            outcome, reason = Outcome.FAILED, f"timed out after {limit_s:g} s"
+        except (asyncio.CancelledError, Aborted):
+            record(Outcome.ABORTED, "stopped with the step that called it")
+            raise
+        except StepsError as exc:
+            outcome, reason = Outcome.ERRORED, str(exc)
+        record(outcome, reason, held)
+        if held is None or not outcome.is_good:
+            return ToolResult.error(f"agent `{child.name}` {outcome}: {reason}")
+        return ToolResult(held.result.text)
+
+
+def _decision_tools(brief: Brief, decided: Decided, obligations: Obligations, ctx: StepContext) -> list[Tool]:
+    """Build the tools the conversation ends with; what they are given is kept in `decided`."""
+    tools = []
+    if brief.verdicts:
+
+        def on_verdict(verdict: str, note: str | None) -> None:
+            decided.verdict, decided.note = verdict, note
+
+        tools.append(
+            verdict_tool(
+                brief.verdicts,
+                note_required=brief.note_required,
+                on_verdict=on_verdict,
+                refuse=obligations.decision_waits_for,
+            )
+        )
+    if brief.output is not None:
+
+        def on_output(data: object, text: str) -> None:
+            decided.data, decided.output = data, text
+
+        shape = find_output(brief.output, ctx.run.functions)
+        tools.append(submit_output_tool(shape, on_output=on_output, refuse=obligations.decision_waits_for))
+    return tools

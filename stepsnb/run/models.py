@@ -1,0 +1,87 @@
+"""The models one agent step needs: its own, and those of the agents it may call, all ready before the first request."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+from weakref import WeakValueDictionary
+
+from ..config import Agent, AgentGrant, Pipeline
+from ..effects import Slots
+from ..llm import ModelClient, Target, find_client, resolve_target
+from ..settings import SECRET_CHARACTERS
+
+
+def resolve_agent(pipeline: Pipeline, agent: Agent) -> Target:
+    """Find where an agent's requests go; raises InputError when its key or provider is missing."""
+    return resolve_target(
+        agent.source,
+        agent=agent,
+        prices=pipeline.prices,
+        default_model=pipeline.defaults.model,
+        base_dir=pipeline.base_dir,
+    )
+
+
+def agents_within(pipeline: Pipeline, agent: Agent) -> Iterator[Agent]:
+    """Give an agent and every one it may call, directly or through others, each once."""
+    waiting, seen = [agent], set[str]()
+    while waiting:
+        found = waiting.pop()
+        if found.name in seen:
+            continue
+        seen.add(found.name)
+        yield found
+        waiting += [pipeline.agent(grant.agent) for grant in found.tools or () if isinstance(grant, AgentGrant)]
+
+
+class Models:
+    """One client for each agent of a step; close it with the step."""
+
+    def __init__(self, pipeline: Pipeline, agent: Agent, objects: Mapping[str, Any]) -> None:
+        """Resolve the agent's model and those of its sub-agents; `objects` are the notebook's by name.
+
+        Raises: InputError for a missing key, an unknown provider, or a `source.client` that is none.
+        """
+        self._clients: dict[str, ModelClient] = {}
+        self.secrets: list[str] = []
+        """Keys of clients that the user brought along, which are in no variable of the environment."""
+        for found in agents_within(pipeline, agent):
+            target = resolve_agent(pipeline, found)
+            client = None if target.client is None else find_client(target.client, objects)
+            key = getattr(client, "api_key", None)
+            if isinstance(key, str) and len(key) >= SECRET_CHARACTERS:
+                self.secrets.append(key)
+            self._clients[found.name] = ModelClient(target, client=client)
+        self._rooms: dict[str, Slots] = {}
+
+    def of(self, agent: Agent) -> ModelClient:
+        """The client of an agent."""
+        return self._clients[agent.name]
+
+    async def prepare(self, on_note: Callable[[str], None]) -> None:
+        """Get every model ready, so that none fails to start in the middle of a conversation."""
+        for name, client in self._clients.items():
+            await client.prepare(on_note)
+            if client.slots is not None:
+                self._rooms[name] = _room_at(client.target.base_url, client.slots)
+
+    def room_of(self, agent: Agent) -> Slots | None:
+        """Where the requests of an agent wait for their turn; None where the server takes any number at once."""
+        return self._rooms.get(agent.name)
+
+    async def close(self) -> None:
+        """Let go of them."""
+        for client in self._clients.values():
+            await client.close()
+
+
+_rooms: WeakValueDictionary[tuple[int, str, int], Slots] = WeakValueDictionary()
+"""One for each server and event loop, for as long as a step needs it: runs side by side share their turn."""
+
+
+def _room_at(address: str, slots: int) -> Slots:
+    key = (id(asyncio.get_running_loop()), address, slots)
+    room = _rooms.get(key)
+    if room is None:
+        room = _rooms[key] = Slots(slots)
+    return room
