@@ -152,7 +152,19 @@ def _reindented(line: str, indents: dict[str, str]) -> str:
     if not line.strip() or not known:
         return line
     nearest = max(known, key=len)
-    return indents[nearest] + line[len(nearest) :]
+    deeper = indent[len(nearest) :]
+    return indents[nearest] + _in_units_of(indents[nearest], nearest, deeper) + line.lstrip()
+
+
+def _in_units_of(mine: str, theirs: str, deeper: str) -> str:
+    """Write further indentation in tabs or spaces, whichever the text uses where `old` uses the other."""
+    if not mine or not theirs or len({*mine}) > 1 or len({*theirs}) > 1 or mine[0] == theirs[0]:
+        return deeper
+    many, unit = max(len(mine), len(theirs)), min(len(mine), len(theirs))
+    if many % unit:
+        return deeper
+    width = many // unit
+    return deeper.replace(" " * width, "\t") if mine[0] == "\t" else deeper.replace("\t", " " * width)
 
 
 def _indent(line: str) -> str:

@@ -1,11 +1,12 @@
 """The tool `submit_output`: how a step hands in a value of a given form."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
-from pydantic.errors import PydanticInvalidForJsonSchema
+from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
 
 from ..config import OutputSpec
 from ..errors import InputError
@@ -50,14 +51,13 @@ def form_of_model(model: type[BaseModel]) -> OutputForm:
     """Return the form of a pydantic model, whose values are its instances. Raises: InputError."""
     try:
         schema = schema_of(model)
-    except PydanticInvalidForJsonSchema as exc:
-        raise InputError(
-            f"output `{model.__name__}`: a field has a type that JSON cannot carry ({exc.message})"
-        ) from exc
+    except (PydanticUserError, PydanticUndefinedAnnotation) as exc:
+        words = exc.message.splitlines()[0].rstrip(".")
+        raise InputError(f"output `{model.__name__}`: a field has a type that JSON cannot carry ({words})") from exc
 
     def read(value: Any) -> tuple[object, str]:
         try:
-            read_value = model.model_validate(value)
+            read_value = model.model_validate_json(json.dumps(value))  # as JSON, so that strict models take a date
         except ValidationError as exc:
             problems = ((error["loc"], error["msg"]) for error in exc.errors(include_url=False))
             raise WrongOutput(_told(problems)) from exc

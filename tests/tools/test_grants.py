@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from stepsnb.config import BuiltinGrant, PythonGrant
+from stepsnb.config import AgentGrant, BuiltinGrant, CustomGrant, PythonGrant, RetryLayers
+from stepsnb.effects import DEFAULTS, RetryPolicy
 from stepsnb.errors import InputError
-from stepsnb.tools import build_tools
+from stepsnb.tools import Spawn, ToolContext, ToolResult, build_tools, policy_of
 
 
 def builtin(name: str, **settings: Any) -> BuiltinGrant:
@@ -15,6 +16,10 @@ def builtin(name: str, **settings: Any) -> BuiltinGrant:
 
 def python(name: str, **settings: Any) -> PythonGrant:
     return PythonGrant.model_validate({"python": name, **settings})
+
+
+def custom(name: str, **settings: Any) -> CustomGrant:
+    return CustomGrant.model_validate({"name": name, "description": "Do it.", "run": "true", **settings})
 
 
 def add(a: int, b: int) -> int:
@@ -121,3 +126,80 @@ def test_module_without_such_a_function_is_told(module: str, name: str, message:
 def test_name_granted_twice_is_told(module: str) -> None:
     with pytest.raises(InputError, match="tool `sell` is granted twice"):
         names([python("shop_tools:sell"), python("sell")], functions={"sell": add})
+
+
+def test_steps_own_custom_tool_follows_what_it_selects() -> None:
+    grants = [builtin("read_file"), builtin("run_shell")]
+    assert names(grants, selected=[custom("post"), "run_shell"]) == ["run_shell", "post"]
+    with pytest.raises(InputError, match="tool `read_file` is granted twice"):
+        names(grants, selected=[custom("read_file")])
+
+
+def test_python_grant_takes_its_settings() -> None:
+    given = {"name": "sum", "description": "Sum.", "args": {"b": "3"}, "max_calls": 2, "max_output_bytes": 500}
+    grant = PythonGrant.model_validate({"python": "add", "required": True, **given})
+    (tool,) = build_tools([grant], selected=None, functions={"add": add})
+    assert (tool.name, tool.description, tool.required) == ("sum", "Sum.", True)
+    assert (tool.max_calls, tool.max_output_bytes, dict(tool.pins)) == (2, 500, {"b": "3"})
+    assert list(tool.parameters["properties"]) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("timeout", "run_s", "total_s"),
+    [(None, 120.0, 600.0), (5.0, 5.0, 600.0), (1_200.0, 1_200.0, 1_200.0), (0.0, None, None)],
+)
+@pytest.mark.parametrize("name", ["run_shell", "read_file", "edit_file", "python", "custom"])
+def test_timeout_of_a_grant_is_that_of_one_call(
+    name: str, timeout: float | None, run_s: float | None, total_s: float | None
+) -> None:
+    settings = {} if timeout is None else {"timeout": timeout}
+    own = {"python": python("add", **settings), "custom": custom("post", **settings)}
+    (tool,) = build_tools([own.get(name) or builtin(name, **settings)], selected=None, functions={"add": add})
+    policy = policy_of(tool)
+    assert (policy.run_timeout_s, policy.total_timeout_s, policy.max_attempts) == (run_s, total_s, 1)
+
+
+def test_retry_is_layered_from_the_agent_to_the_grant() -> None:
+    retry = RetryLayers.model_validate(
+        {"default": {"max_attempts": 2, "backoff_max_secs": 9}, "tool": {"run_timeout_secs": 7}}
+    )
+    grants = [custom("post", retry={"max_attempts": 4}), builtin("run_shell", timeout=3.0), builtin("ask_user")]
+    post, shell, ask = build_tools(grants, selected=None, functions={}, retry=retry)
+    assert policy_of(post) == RetryPolicy(
+        run_timeout_s=7, total_timeout_s=600, max_attempts=4, backoff_base_s=2, backoff_max_s=9
+    )
+    assert (policy_of(shell).run_timeout_s, policy_of(shell).max_attempts) == (3, 2)
+    assert (policy_of(ask).run_timeout_s, policy_of(ask).total_timeout_s) == (7, None)
+
+
+def test_ask_users_timeout_is_how_long_it_waits_and_no_clock_of_the_call() -> None:
+    (tool,) = build_tools([builtin("ask_user", timeout=60.0)], selected=None, functions={})
+    assert policy_of(tool) == DEFAULTS["waiting"]
+    assert tool.call.keywords["timeout_s"] == 60  # type: ignore[attr-defined]
+
+
+def test_agent_grant_is_a_tool_with_the_childs_description() -> None:
+    spawned: list[AgentGrant] = []
+
+    def spawn(grant: AgentGrant) -> Spawn:
+        async def hold(request: str, ctx: ToolContext) -> ToolResult:
+            return ToolResult(request)
+
+        spawned.append(grant)
+        return hold
+
+    grants = [
+        AgentGrant.model_validate({"agent": "summarizer", "timeout": 300.0}),
+        AgentGrant.model_validate({"agent": "critic", "description": "Judge it."}),
+    ]
+    described = {"summarizer": "Condenses a file.", "critic": "Its own."}
+    first, second = build_tools(grants, selected=None, functions={}, spawn=spawn, describe=described.get)
+    assert spawned == grants
+    assert (first.name, first.description, second.description) == ("summarizer", "Condenses a file.", "Judge it.")
+    assert policy_of(first) == RetryPolicy(run_timeout_s=300)
+    assert policy_of(second) == RetryPolicy()
+
+
+def test_agent_that_cannot_be_called_is_told() -> None:
+    with pytest.raises(InputError, match="agents cannot be called here"):
+        names([AgentGrant.model_validate({"agent": "critic"})])

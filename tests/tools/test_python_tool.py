@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from pydantic import BaseModel, Field
 
-from stepsnb.errors import InputError
+import stepsnb
+from stepsnb.errors import ErrorCode, InputError, ToolError
 from stepsnb.tools import python_tool
 
 from .conftest import Call, error_of
@@ -258,3 +259,52 @@ def test_function_a_model_cannot_call_is_refused(function: Any, message: str) ->
     with pytest.raises(InputError) as caught:
         python_tool(function)
     assert str(caught.value).startswith(f"python tool {message}")
+
+
+async def test_pins_are_invisible_and_override_what_the_model_sends(call: Call) -> None:
+    tool = python_tool(lookup, pins={"days": "7", "units": "f"})
+    assert list(tool.parameters["properties"]) == ["city"]
+    assert (await call(tool, city="Oslo")).result.content == "Oslo 7 f"
+    called = await call(tool, city="Oslo", days=1)
+    assert called.result.content == "Oslo 7 f"
+
+
+def test_pin_of_an_argument_the_function_has_not_is_told() -> None:
+    with pytest.raises(InputError) as caught:
+        python_tool(lookup, pins={"day": "7"})
+    assert str(caught.value) == (
+        "python tool `lookup`: `args:` pins an unknown argument `day` (did you mean `days`?); "
+        "available: city, days, units"
+    )
+
+
+async def test_pin_that_does_not_fit_is_told(call: Call) -> None:
+    message = error_of(await call(python_tool(lookup, pins={"days": "soon"}), city="Oslo"))
+    assert message.startswith("the call was not run: argument `days`: input should be a valid integer")
+
+
+def test_name_and_description_stand_in_for_the_functions_own() -> None:
+    tool = python_tool(lookup, name="weather", description="The weather.")
+    assert (tool.name, tool.description) == ("weather", "The weather.")
+
+
+async def test_tool_error_says_its_code_and_whether_to_try_again(call: Call) -> None:
+    def fail() -> None:
+        raise ToolError("upstream 503", retryable=True)
+
+    result = (await call(python_tool(fail))).result
+    assert result.data == {"error": "upstream 503"}
+    assert (result.code, result.retryable) == (ErrorCode.PROVIDER_ERROR, True)
+
+
+def test_tool_error_is_part_of_the_public_names() -> None:
+    assert stepsnb.ToolError is ToolError
+
+
+async def test_result_over_a_narrow_bound_is_a_file_with_lines(call: Call) -> None:
+    def numbers() -> dict[str, int]:
+        return {f"n{number}": number for number in range(100)}
+
+    called = await call(python_tool(numbers, max_output_bytes=500))
+    assert called.spilled_to is not None
+    assert "\n" in called.result.content

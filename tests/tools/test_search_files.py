@@ -10,6 +10,7 @@ import pytest
 
 from stepsnb.settings import INLINE_OUTPUT_BYTES
 from stepsnb.tools import search as search_module
+from stepsnb.tools import to_json
 from stepsnb.tools.search_files import search_files_tool
 
 from .conftest import Call, error_of
@@ -155,6 +156,18 @@ async def test_content_never_spills(work: Path, call: Call, line: str) -> None:
     assert data is not None
     assert data["total"] == 300
     assert all(len(match["text"].encode()) <= 500 and match["text"].endswith("…") for match in data["matches"])
+
+
+async def test_content_fills_28_kb_and_no_more(work: Path, search) -> None:
+    (work / "a.txt").write_text(("y" * 400 + "\n") * 200)
+    data = await search(pattern="y", output_mode="content", head_limit=200)
+    size = len(to_json(data["matches"]).encode())
+    assert 27 * 1024 < size <= 28 * 1024
+    assert (data["total"], data["truncated"]) == (200, True)
+
+
+async def test_path_is_the_working_directory_by_default(tree: Path, search) -> None:
+    assert await search(pattern="package") == await search(pattern="package", path=".")
 
 
 async def test_many_long_paths_never_spill(work: Path, call: Call) -> None:

@@ -121,3 +121,12 @@ def test_pointer_is_always_short_and_names_a_file_inside(work: Path, text: str, 
     assert len(pointer.encode()) < SPILL_POINTER_BYTES
     assert Root(work).resolve(path).read_bytes() == text.encode("utf-8", "backslashreplace")
     assert len(preview(text, "no space left on device").encode()) < SPILL_POINTER_BYTES
+
+
+@given(st.integers(1, 40_000), st.sampled_from(["§", "😀"]))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_pointer_shows_no_more_than_it_may(tmp_path: Path, max_bytes: int, unit: str) -> None:
+    text = unit * (max_bytes // len(unit.encode()) + 10)
+    _, pointer = spill(text, call_id="c", root=Root(tmp_path), max_bytes=max_bytes)
+    assert len(pointer.encode()) < SPILL_POINTER_BYTES
+    assert pointer.count(unit) <= max_bytes // len(unit.encode())
