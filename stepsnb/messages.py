@@ -54,7 +54,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `content` None means the provider sent no text at all, which is not the same as an empty text.
     `thinking` is kept for people and never sent back. A tool result names its call in `tool_call_id`
-    and its tool in `name`.
+    and its tool in `name`. `synthetic` marks a user message of ours, such as a reminder.
     """
 
     role: Role
@@ -63,6 +63,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
     name: str | None = None
+    synthetic: bool = False
 
 
 def system(text: str) -> Message:
@@ -70,9 +71,9 @@ def system(text: str) -> Message:
     return Message(role="system", content=text)
 
 
-def user(text: str) -> Message:
-    """Build a user turn."""
-    return Message(role="user", content=text)
+def user(text: str, *, synthetic: bool = False) -> Message:
+    """Build a user turn, or a message of ours in its place."""
+    return Message(role="user", content=text, synthetic=synthetic)
 
 
 def tool_result(call: ToolCall, text: str) -> Message:

@@ -75,7 +75,7 @@ def rebuild_history(events: Iterable[Event]) -> list[Message]:
     for event in events:
         match event:
             case MessageAdded():
-                history.append(Message(role=event.role, content=event.text))
+                history.append(Message(role=event.role, content=event.text, synthetic=event.synthetic))
             case TurnFinished() if event.tool_calls or (event.text or "").strip():
                 calls = tuple(ToolCall(call.id, call.name, call.arguments) for call in event.tool_calls)
                 history.append(Message(role="assistant", content=event.text, thinking=event.thinking, tool_calls=calls))

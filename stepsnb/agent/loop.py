@@ -182,7 +182,7 @@ class _Held:
         return self._deps.obligations.has_decided
 
     def _say(self, text: str, *, synthetic: bool = False) -> None:
-        self._history.append(user(text))
+        self._history.append(user(text, synthetic=synthetic))
         self._deps.emit(MessageAdded(role="user", text=text, synthetic=synthetic))
 
     def _open(self) -> None:

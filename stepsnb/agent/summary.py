@@ -10,7 +10,7 @@ _TAIL = "\n</conversation_summary>"
 
 def summary_message(summary: str) -> Message:
     """Build the user message that stands in for what was summarised."""
-    return user(f"{_HEAD}{summary}{_TAIL}")
+    return user(f"{_HEAD}{summary}{_TAIL}", synthetic=True)
 
 
 def is_summary(message: Message) -> bool:
@@ -31,13 +31,10 @@ def compacted(history: Sequence[Message], summary: str, recent: Sequence[Message
     """Put `summary` in the place of everything but the system message and `recent`, the last messages of `history`.
 
     The last message of the user is kept word by word: where it is not among the recent ones, it follows the summary.
+    Reminders and other messages of ours are not the user's.
     """
     start = len(history) - len(recent)
-    last_user = max((n for n, message in enumerate(history) if _is_users(message)), default=-1)
+    last_user = max((n for n, m in enumerate(history) if m.role == "user" and not m.synthetic), default=-1)
     carried = [history[last_user]] if 0 <= last_user < start else []
     system = [message for message in history[:start] if message.role == "system"]
     return [*system, summary_message(summary), *carried, *recent]
-
-
-def _is_users(message: Message) -> bool:
-    return message.role == "user" and not is_summary(message)

@@ -334,3 +334,15 @@ def test_request_is_the_conversation_with_system_text_and_tools():
     meter = SizeMeter([tool])
     assert meter.measure(history) == 10
     assert meter.measure_request(history) == estimate_tokens(history, [tool])
+
+
+async def test_task_survives_where_the_last_words_are_a_reminder_of_ours():
+    task, reminder = user("sort the logs"), user("You are trying to finish.", synthetic=True)
+    history = [*turns(6), reminder]
+
+    async def ask(messages: list[Message]) -> str:
+        return "all was read"
+
+    done = await compact(history, budget(400), ask, force=True)
+    assert done is not None
+    assert [message for message in done.history if message in (task, reminder)] == [task, reminder]
