@@ -16,11 +16,16 @@ from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import Page, expect
 
 from stepsnb.events import (
+    Compaction,
+    ContextTruncated,
     ContextUsage,
     Event,
+    LoopWarning,
     Output,
     PlanNode,
     Question,
+    Request,
+    Retry,
     RunFinished,
     RunStarted,
     StepFinished,
@@ -163,8 +168,126 @@ def started(*plan: PlanNode) -> list[Event]:
     ]
 
 
+def helper(*events: Event) -> list[Event]:
+    """The writer has called a sub-agent, in whose conversation `events` happen."""
+    for event in events:
+        event.step_id = "s1.1"
+    return [
+        ContextUsage(step_id="s1", used=52_480, total=128_000, compact_at=102_400),
+        Tool(step_id="s1", phase="start", call_id="c1", tool="summarizer", args='{"request": "sum up"}'),
+        StepStarted(
+            step_id="s1.1",
+            name="summarizer",
+            step_kind="sub_agent",
+            parent_id="s1",
+            call_id="c1",
+            agent="summarizer",
+            model="small",
+        ),
+        *events,
+    ]
+
+
+def incidents() -> list[Event]:
+    """What goes wrong in the writer's step, and what becomes of it."""
+    step = {"step_id": "s1"}
+    return [
+        Request(**step, turn=1, status=429, error="too many requests"),
+        Retry(**step, turn=1, attempt=2, max_attempts=3, wait_s=2.0),
+        Compaction(**step, before=104_000),
+        Compaction(**step, phase="end", before=104_000, after=21_000, summary="The outage began at noon."),
+        LoopWarning(**step, tool="read_file", count=6),
+        ContextTruncated(**step, sent=9_000, reported=4_096),
+    ]
+
+
 def asks(**fields: Any) -> Question:
     return Question(**{"step_id": "s1", "question_id": "q1", "agent": "writer", "text": "Which port?", **fields})
+
+
+# Sub-agents
+
+
+def test_a_sub_agent_streams_beside_the_call_it_answers_and_is_not_in_the_plan(stage):
+    stage.open(*started(), *helper(TextDelta(turn=1, delta="The outage ")))
+    call = stage.page.locator(".call")
+
+    stage.tell(TextDelta(step_id="s1.1", turn=1, delta="began"), Request(step_id="s1.1", input_tokens=90, cost_usd="0"))
+
+    expect(call.locator(".sub-agent .text")).to_have_text("The outage began")
+    expect(call.locator(".sub-agent > summary .who")).to_have_text("summarizer, asked by writer · small")
+    expect(call.locator(".sub-agent > summary .r")).to_have_text("working… · 90 tokens · $0")
+    assert stage.page.locator("nav li").count() == 1
+
+
+def test_a_view_that_opens_late_shows_the_same_of_a_sub_agent(stage):
+    stage.open(*started(), *helper(TextDelta(turn=1, delta="Hm"), Tool(phase="start", call_id="c1", tool="read_file")))
+    shown = stage.page.locator(".stepsnb-run").inner_text()
+
+    stage.page.evaluate("() => window.addView()")
+    stage.exchange()
+
+    assert stage.page.locator(".stepsnb-run").nth(1).inner_text() == shown
+
+
+def test_a_question_of_a_sub_agent_is_answered_where_it_stands(stage):
+    stage.open(*started(), *helper(Question(question_id="q1", agent="summarizer", text="Which?", options=["a", "b"])))
+
+    stage.page.locator(".stepsnb-run").focus()
+    stage.press("2")
+
+    assert stage.answers == [("q1", "b")]
+    stage.tell(Question(step_id="s1.1", question_id="q1", phase="answered", answer="b", source="widget"))
+    expect(stage.page.locator(".sub-agent .question .answer")).to_have_text("answer: b (by a person)")
+
+
+def test_the_failure_key_opens_what_a_failed_sub_agent_is_inside_of(stage):
+    stage.open(*started(), *helper(Tool(phase="end", call_id="c2", tool="read_file", result="no", ok=False)))
+    stage.page.locator(".sub-agent").evaluate("(details) => { details.open = false; }")
+
+    stage.page.locator(".stepsnb-run").focus()
+    stage.press("f")
+
+    expect(stage.page.locator(".sub-agent details.bad > summary")).to_be_focused()
+
+
+def test_a_sub_agent_that_failed_says_why(stage):
+    ended = StepFinished(step_id="s1.1", step_kind="sub_agent", outcome="failed", reason="out of turns")
+
+    stage.open(*started(), *helper(), ended)
+
+    expect(stage.page.locator(".sub-agent.bad .note.problem")).to_have_text("failed: out of turns")
+
+
+# What went wrong, and what came of it
+
+
+def test_incidents_are_notes_and_a_cut_context_a_warning_at_the_gauge(stage):
+    stage.open(*started(), ContextUsage(step_id="s1", used=90_000, total=128_000), *incidents())
+
+    expect(stage.page.locator(".note:not([hidden])")).to_have_text(
+        [
+            "request failed (429): too many requests",
+            "the request is tried again in 2 s (2 of 3)",
+            "summarised the conversation: 104,000 → 21,000 tokens",
+            "called `read_file` 6 times with the same result; told so",
+            "the server read 4,096 of about 9,000 tokens: it cut the conversation without saying so",
+        ]
+    )
+    expect(stage.page.locator(".head .warning")).to_contain_text("the server read 4,096 of about 9,000 tokens")
+    expect(stage.page.get_by_role("meter")).to_have_attribute("aria-valuenow", "21000")
+    expect(stage.page.locator("details.message .r")).to_have_text("summary")
+
+
+def test_a_verdict_and_a_typed_output_stand_at_the_end_of_their_step(stage):
+    ended = StepFinished(
+        step_id="s1", name="writer", outcome="succeeded", verdict="approve", note="fine <b>", output='{"a": "<b>"}'
+    )
+
+    stage.open(*started(), ended)
+
+    expect(stage.page.locator(".ending .verdict")).to_have_text("approve fine <b>")
+    expect(stage.page.locator(".ending details.typed pre.output")).to_have_text('{"a": "<b>"}')
 
 
 # State and patches
@@ -352,7 +475,7 @@ def test_the_context_meter_says_how_full_the_window_is(stage):
 
     expect(meter).to_have_attribute("aria-valuenow", "52480")
     expect(meter).to_have_attribute("aria-valuemax", "128000")
-    expect(meter).to_have_attribute("aria-valuetext", "52,480 of 128,000 tokens")
+    expect(meter).to_have_attribute("aria-valuetext", "52,480 of 128,000 tokens, summarised at 102,400")
     expect(meter.locator("u")).to_have_attribute("title", "compaction at 80 %")
     stage.tell(ContextUsage(run_id="K7QP2X", step_id="s3", used=125_000, total=128_000))
     expect(meter).to_have_class("bar full")
@@ -773,6 +896,31 @@ def test_every_text_stands_out_from_its_ground(stage, theme):
     assert stage.page.locator(".stepsnb-run").evaluate(_CONTRAST) == []
     stage.tell(*after_answer(began=began))
     assert stage.page.locator(".stepsnb-run").evaluate(_CONTRAST) == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_sub_agents_and_incidents_stand_out_too(stage, theme):
+    stage.page.emulate_media(color_scheme=theme)
+    stage.open(*started(), *helper(TextDelta(turn=1, delta="Hm")), *incidents())
+
+    assert stage.page.locator(".stepsnb-run").evaluate(_CONTRAST) == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 620, 1_030])
+def test_pictures_of_a_sub_agent_are_taken(stage, theme, width, tmp_path):
+    shots = Path(os.environ.get("STEPSNB_SHOTS", tmp_path))
+    shots.mkdir(parents=True, exist_ok=True)
+    stage.page.emulate_media(color_scheme=theme)
+    stage.page.set_viewport_size({"width": width, "height": 900})
+    stage.page.add_style_tag(content="body { background: light-dark(#fff, #111418); color-scheme: light dark; }")
+    said = TextDelta(turn=1, delta="The outage began when the seventh migration ran twice; since then")
+    read = Tool(phase="end", call_id="c2", tool="read_file", args='{"path": "log.txt"}', result="12:00 down", ok=True)
+    stage.open(*started(), *helper(read, said), *incidents())
+
+    picture = stage.page.screenshot(path=shots / f"sub-agent-{theme}-{width}.png")
+
+    assert len(picture) > 10_000
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

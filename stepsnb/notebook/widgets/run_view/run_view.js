@@ -76,7 +76,7 @@ function folded(kind, view, parts) {
   let item = null;
   let pres = null;
   const fill = () => {
-    if (!el.open) return;
+    if (!el.open || item === null) return;
     pres ??= parts.map(([field, cut, name]) => {
       const pre = h("pre", { class: field, "aria-label": name, tabindex: "0" });
       const line = cutLine(view);
@@ -120,7 +120,7 @@ function messageItem(view) {
   return {
     el: box.el,
     update(item) {
-      setText(role, item.role === "system" ? "system message" : "message");
+      setText(role, { system: "system message", summary: "summary" }[item.role] ?? "message");
       setText(line, item.text.slice(0, 200).replace(/\s+/g, " "));
       box.fill(item);
     },
@@ -131,9 +131,12 @@ function toolItem(view) {
   const box = folded("tool", view, [["args", "args_cut", "arguments"], ["result", "result_cut", "result"]]);
   const [tool, summary, facts] = ["name", "line", "r"].map((name) => h("span", { class: name }));
   box.summary.append(tool, " ", summary, " ", facts);
+  const inside = new Entries(view);
   return {
-    el: box.el,
-    update(item) {
+    el: h("div", { class: "call" }, box.el, inside.el),
+    questions: () => inside.questions(),
+    update(item, paths) {
+      inside.draw(item.inside, below(paths, "inside"));
       setText(tool, item.tool);
       setText(summary, item.summary);
       const failed = item.status === "failed";
@@ -258,61 +261,147 @@ function questionItem(view) {
   return box;
 }
 
+/** A sub-agent's conversation, beside the call it answers. */
+function subAgentItem(view) {
+  const [who, usage] = [h("span", { class: "who" }), h("span", { class: "r n" })];
+  const entries = new Entries(view);
+  const ending = new Ending(view);
+  const el = h("details", { class: "sub-agent", open: "" }, h("summary", { class: "at" }, who, " ", usage),
+    entries.el, ending.el);
+  return {
+    el,
+    questions: () => entries.questions(),
+    update(item, paths) {
+      setText(who, [`${item.name}, asked by ${item.asked_by}`, item.model].filter(Boolean).join(" · "));
+      const state = item.status === "succeeded" ? "" : ACTIVE.includes(item.status) ? "working…" : item.status;
+      setText(usage, [state, item.usage].filter(Boolean).join(" · "));
+      el.classList.toggle("bad", BAD.includes(item.status));
+      entries.draw(item.items, below(paths, "items"));
+      entries.drawCursor(item.items, item.status === "running");
+      ending.draw(item);
+    },
+  };
+}
+
 const ITEMS = {
   text: textItem, thinking: thinkingItem, message: messageItem, tool: toolItem, note: noteItem, output: outputItem,
-  artifact: artifactItem, question: questionItem,
+  artifact: artifactItem, question: questionItem, sub_agent: subAgentItem,
 };
+
+/** Of the paths of patches, the rests of those that lead into the list `name`; null (everything) stays null. */
+function below(paths, name) {
+  return paths?.filter((path) => path[0] === name && path.length > 1).map((path) => path.slice(1)) ?? null;
+}
+
+/** The entries of a step or of a sub-agent's conversation. */
+class Entries {
+  constructor(view) {
+    this.view = view;
+    this.items = [];
+    this.cursor = null;
+    this.el = h("div", { class: "items" });
+  }
+
+  /** Draw what is new, and the entries that `paths` begin with; every entry when they are null. */
+  draw(list, paths = null) {
+    const touched = new Map();
+    for (const [place, ...rest] of paths ?? list.map((_, place) => [place])) {
+      if (place >= this.items.length) continue;
+      if (!touched.has(place)) touched.set(place, []);
+      touched.get(place).push(rest);
+    }
+    for (const [place, rests] of touched) this.items[place].update(list[place], paths === null ? null : rests);
+    while (this.items.length < list.length) {
+      const item = list[this.items.length];
+      const made = (ITEMS[item.kind] ?? noteItem)(this.view);
+      this.items.push(made);
+      this.el.append(made.el);
+      made.update(item, null);
+    }
+  }
+
+  /** Show where text is being written: at the end of the last entry, if that is a text. */
+  drawCursor(list, isRunning) {
+    const last = this.items[this.items.length - 1]?.el ?? null;
+    if (this.cursor !== last) this.cursor?.classList.remove("writing");
+    this.cursor = last;
+    this.cursor?.classList.toggle("writing", isRunning && list[list.length - 1].kind === "text");
+  }
+
+  /** The questions in it that wait for an answer, also those of sub-agents. */
+  questions() {
+    return this.items.flatMap((item) => item.questions?.() ?? (item.isOpen?.() ? [item] : []));
+  }
+}
+
+/** What a step or a sub-agent's conversation came to: its verdict, its typed output, and why it failed. */
+class Ending {
+  constructor(view) {
+    this.word = h("b", {});
+    this.said = h("span", {});
+    this.verdict = h("p", { class: "verdict", hidden: "" }, this.word, " ", this.said);
+    this.output = folded("typed", view, [["output", "output_cut", "output"]]);
+    this.output.summary.append("output");
+    this.output.el.open = true;
+    this.output.el.hidden = true;
+    this.reason = h("p", { class: "note problem", tabindex: "-1", hidden: "" });
+    this.el = h("div", { class: "ending" }, this.verdict, this.output.el, this.reason);
+  }
+
+  draw(step) {
+    this.verdict.hidden = !(step.verdict || step.note);
+    setText(this.word, step.verdict ?? "note");
+    setText(this.said, step.note ?? "");
+    this.output.el.hidden = step.output === null;
+    if (step.output !== null) this.output.fill(step);
+    const bad = BAD.includes(step.status);
+    this.reason.hidden = !bad;
+    setText(this.reason, bad ? `${step.status}${step.reason ? `: ${step.reason}` : ""}` : "");
+  }
+}
 
 /** One step's part of the transcript: who speaks, how full its context is, and its entries. */
 class StepSection {
   constructor(view) {
-    this.view = view;
-    this.items = [];
+    this.entries = new Entries(view);
+    this.ending = new Ending(view);
     this.who = h("span", {});
     const caret = h("span", { class: "caret", "aria-hidden": "true" });
     this.toggle = h("button", { type: "button", class: "who at", "aria-expanded": "true" }, caret, this.who);
-    this.toggle.addEventListener("click", () => this.expand(this.body.hidden));
+    this.toggle.addEventListener("click", () => this.expand(this.entries.el.hidden));
     [this.fill, this.strike] = [h("i", {}), h("u", { hidden: "" })];
     const meter = { class: "bar", role: "meter", "aria-label": "context used", "aria-valuemin": "0" };
     this.bar = h("span", meter, this.fill, this.strike);
     this.figures = h("span", { class: "n" });
     const label = h("span", { "aria-hidden": "true" }, "context");
     this.context = h("span", { class: "context", hidden: "" }, label, this.bar, this.figures);
-    this.body = h("div", { class: "items" });
-    this.reason = h("p", { class: "note problem", tabindex: "-1", hidden: "" });
-    const head = h("div", { class: "head" }, this.toggle, this.context);
-    this.el = h("section", { class: "step", hidden: "" }, head, this.body, this.reason);
+    this.warning = h("span", { class: "warning", hidden: "" });
+    const head = h("div", { class: "head" }, this.toggle, this.context, this.warning);
+    this.el = h("section", { class: "step", hidden: "" }, head, this.entries.el, this.ending.el);
+  }
+
+  get reason() {
+    return this.ending.reason;
   }
 
   expand(open) {
-    this.body.hidden = !open;
+    this.entries.el.hidden = !open;
     this.toggle.setAttribute("aria-expanded", String(open));
   }
 
-  drawItem(item, index) {
-    if (index >= this.items.length) {
-      const made = (ITEMS[item.kind] ?? noteItem)(this.view);
-      this.items.push(made);
-      this.body.append(made.el);
-    }
-    this.items[index].update(item);
-  }
-
-  draw(step) {
+  /** Draw what `paths` name below the step, and its head; the whole step when they are null. */
+  draw(step, paths = null) {
+    this.entries.draw(step.items, below(paths, "items"));
+    this.entries.drawCursor(step.items, step.status === "running");
+    this.ending.draw(step);
     const isAgent = step.agent !== null;
     this.el.hidden = !(step.items.length || isAgent || step.reason) || step.status === "pending";
     setAttribute(this.el, "aria-label", `Step ${step.name}`);
     const agent = isAgent && step.agent !== step.name ? `${step.name} (${step.agent})` : step.name;
     setText(this.who, [agent, step.model].filter(Boolean).join(" · "));
-    const bad = BAD.includes(step.status);
-    this.reason.hidden = !bad;
-    setText(this.reason, bad ? `${step.status}${step.reason ? `: ${step.reason}` : ""}` : "");
+    this.warning.hidden = step.context_warning === null;
+    setText(this.warning, step.context_warning ?? "");
     this.drawContext(step.context);
-    const last = this.items[this.items.length - 1];
-    const writing = step.status === "running" && step.items[this.items.length - 1]?.kind === "text";
-    if (this.cursor !== last?.el) this.cursor?.classList.remove("writing");
-    this.cursor = last?.el;
-    this.cursor?.classList.toggle("writing", writing);
   }
 
   drawContext(context) {
@@ -321,10 +410,11 @@ class StepSection {
     const { used, total, compact_at: compactAt } = context;
     const share = total ? Math.min(100, (100 * used) / total) : 0;
     const figures = total ? `${count(used)} of ${count(total)}` : `${count(used)} tokens`;
+    const strike = compactAt ? `, summarised at ${count(compactAt)}` : "";
     this.bar.hidden = !total;
     setAttribute(this.bar, "aria-valuemax", String(total ?? used));
     setAttribute(this.bar, "aria-valuenow", String(used));
-    setAttribute(this.bar, "aria-valuetext", total ? `${figures} tokens` : figures);
+    setAttribute(this.bar, "aria-valuetext", `${figures}${total ? " tokens" : ""}${strike}`);
     this.bar.classList.toggle("full", share >= 90);
     this.fill.style.width = `${share}%`;
     this.strike.hidden = !(total && compactAt);
@@ -332,7 +422,7 @@ class StepSection {
       this.strike.style.left = `${Math.min(100, (100 * compactAt) / total)}%`;
       setAttribute(this.strike, "title", `compaction at ${Math.round((100 * compactAt) / total)} %`);
     }
-    setText(this.figures, figures);
+    setText(this.figures, total ? figures : `${figures}${strike}`);
   }
 }
 
@@ -440,17 +530,12 @@ class View {
     const steps = new Map();
     for (const { path } of patches) {
       if (path[0] !== "steps" || path.length < 2) continue;
-      const touched = steps.get(path[1]) ?? steps.set(path[1], new Set()).get(path[1]);
-      if (path[2] === "items" && path.length > 3) touched.add(path[3]);
+      if (!steps.has(path[1])) steps.set(path[1], []);
+      steps.get(path[1]).push(path.slice(2));
     }
     this.keepingPlace(() => {
       while (this.steps.length < this.state.steps.length) this.addStep();
-      for (const [index, touched] of steps) {
-        const items = this.state.steps[index].items;
-        for (let i = this.steps[index].items.length; i < items.length; i += 1) touched.add(i);
-        for (const i of [...touched].sort((a, b) => a - b)) this.steps[index].drawItem(items[i], i);
-        this.steps[index].draw(this.state.steps[index]);
-      }
+      for (const [index, paths] of steps) this.steps[index].draw(this.state.steps[index], paths);
     });
     this.drawFrame();
   }
@@ -462,11 +547,7 @@ class View {
     this.rows = [];
     this.sections.replaceChildren();
     this.plan.replaceChildren();
-    this.state.steps.forEach((step, index) => {
-      this.addStep();
-      step.items.forEach((item, i) => this.steps[index].drawItem(item, i));
-      this.steps[index].draw(step);
-    });
+    this.state.steps.forEach(() => this.addStep());
     this.drawFrame();
     this.toBottom();
   }
@@ -567,7 +648,7 @@ class View {
   }
 
   questions() {
-    return this.steps.flatMap((section) => section.items.filter((item) => item.isOpen?.()));
+    return this.steps.flatMap((section) => section.entries.questions());
   }
 
   onKey(event) {
@@ -633,7 +714,7 @@ class View {
       return;
     }
     this.steps.find((step) => step.el.contains(place)).expand(true);
-    if (place.matches("summary")) place.parentElement.open = true;
+    for (let box = place.closest("details"); box !== null; box = box.parentElement.closest("details")) box.open = true;
     this.show(place);
   }
 
