@@ -6,23 +6,39 @@ from typing import TextIO
 
 from .. import events
 from ..usage import Usage
+from ..view.incidents import (
+    Incident,
+    compaction_incident,
+    loop_incident,
+    nudge_incident,
+    reply_incidents,
+    retry_incident,
+    truncation_incident,
+)
 from ..view.visible import one_line
 from .output import say, share
 
 _LINE = 160
+_INDENT = "    "
+_TONES = {"mended": "↺ ", "problem": "! "}
 _MARKS = {"succeeded": "✓", "failed": "✗", "errored": "✗", "aborted": "■"}
 
 
 class LiveText:
-    """Prints what happens: steps, messages, tool calls on one line each, texts, questions."""
+    """Prints what happens: steps, messages, tool calls on one line each, texts, questions; sub-agents indented."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
         self._arguments: dict[str, str] = {}
         self._truncated: set[str] = set()
+        self._depths: dict[str, int] = {}
+        self._indent = ""
 
     def __call__(self, event: events.Event) -> None:
         """Print the lines `event` is worth, if any."""
+        if isinstance(event, events.StepStarted) and event.step_kind == "sub_agent":
+            self._depths[event.step_id] = self._depths.get(event.parent_id or "", 0) + 1
+        self._indent = _INDENT * self._depths.get(event.step_id, 0)
         match event:
             case events.RunStarted():
                 self._say(f"job `{event.job}`, run {event.run_id}")
@@ -40,7 +56,15 @@ class LiveText:
             case events.Question():
                 self._question(event)
             case events.Nudge():
-                self._line(f"nudged: owes {', '.join(event.owed)}")
+                self._incident(nudge_incident(event))
+            case events.Retry():
+                self._incident(retry_incident(event))
+            case events.Compaction():
+                self._incident(compaction_incident(event))
+            case events.LoopWarning():
+                self._incident(loop_incident(event))
+            case events.ContextTruncated():
+                self._incident(truncation_incident(event))
             case events.Note():
                 self._line(event.text)
             case events.Request() if event.error:
@@ -55,7 +79,10 @@ class LiveText:
 
     def _say(self, text: str) -> None:
         with contextlib.suppress(BrokenPipeError):  # nobody reads any more; the run goes on
-            say(text, file=self._out)
+            say(self._indent + text, file=self._out)
+
+    def _incident(self, incident: Incident) -> None:
+        self._line(f"{_TONES.get(incident.tone, '')}{incident.text}")
 
     def _line(self, text: str) -> None:
         self._say("    " + one_line(text, _LINE))
@@ -80,7 +107,8 @@ class LiveText:
             self._block(event.text)
         if event.finish_reason == "length":
             self._truncated.add(event.step_id)
-            self._line("the reply was cut off by the model's output limit")
+        for incident in reply_incidents(event):
+            self._incident(incident)
 
     def _output(self, event: events.Output) -> None:
         for text, size in ((event.stdout, event.stdout_bytes), (event.stderr, event.stderr_bytes)):
@@ -103,6 +131,8 @@ class LiveText:
         self._say(f"{mark} {event.step_kind} `{event.name}` {event.outcome}, {event.duration_s:.1f} s{cut}")
         if event.verdict:
             self._line(f"verdict: {event.verdict}{f' ({event.note})' if event.note else ''}")
+        if event.output:
+            self._line(f"output: {event.output}")
         if event.reason:
             self._block(event.reason)
 
