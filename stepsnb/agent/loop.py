@@ -212,21 +212,25 @@ class _Held:
             except BrokeOff as broke:
                 self._keep_broken(broke, parts)
                 continue
-            kind = self._incompleteness(reply, any(parts))
+            kind = self._incompleteness(reply, choice, has_parts=bool(parts))
             if kind is None or (kind == "length" and self._continuations.is_spent(kind)):
                 reply = self._take(reply, choice)
                 self._spent += 1
-                if kind is None:
+                if kind is None and self._refused_call(reply) is None:
                     self._continuations.reset()
                 return msgspec.structs.replace(reply, text="".join([*parts, reply.text or ""]) or reply.text)
             self._take(reply, choice)
-            parts.append(reply.text or "")
-            self._go_on(kind, f"finish reason `{reply.finish_reason}`", has_text=bool((reply.text or "").strip()))
+            has_text = bool((reply.text or "").strip())
+            if kind == "lost-call":
+                parts.clear()  # what is said before a call is no part of the answer, whether the call came or not
+            elif has_text:
+                parts.append(reply.text or "")
+            self._go_on(kind, f"finish reason `{reply.finish_reason}`", has_text=has_text)
 
-    def _incompleteness(self, reply: Reply, has_parts: bool) -> Kind | None:
+    def _incompleteness(self, reply: Reply, choice: Choice, *, has_parts: bool) -> Kind | None:
         if reply.tool_calls:
             return None  # a call that was cut off is the tools' business
-        if Mark.LOST in reply.marks:
+        if Mark.LOST in reply.marks and choice.may_call:
             return "lost-call"
         if reply.finish_reason == "length":
             return "length"
@@ -250,14 +254,15 @@ class _Held:
         self._go_on("dropped", broke.reason, has_text=bool(broke.text.strip()))
 
     def _go_on(self, kind: Kind, reason: str, *, has_text: bool) -> None:
+        asked = self._count_incomplete(kind, reason, has_text=has_text)
+        self._say(asked.text, synthetic=True)
+
+    def _count_incomplete(self, kind: Kind, reason: str, *, has_text: bool) -> Continuation:
+        """Count and record a reply that was not whole. Raises ProviderError for one too many."""
         try:
             asked = self._continuations.go_on(kind, has_text=has_text)
         except ProviderError as exc:
             raise ProviderError(f"model `{self._deps.model}`: {exc} ({reason})") from exc
-        self._note_continuation(asked, reason)
-        self._say(asked.text, synthetic=True)
-
-    def _note_continuation(self, asked: Continuation, reason: str) -> None:
         self._deps.emit(
             Retry(
                 turn=self._turn,
@@ -267,6 +272,7 @@ class _Held:
                 reason=reason,
             )
         )
+        return asked
 
     def _take(self, reply: Reply, choice: Choice) -> Reply:
         """Record a reply and append it to the history, where it says or calls anything."""
@@ -304,19 +310,20 @@ class _Held:
             self._deps.emit(ContextTruncated(turn=self._turn, sent=sent, reported=reported))
 
     async def _call_tools(self, reply: Reply) -> AgentResult | None:
-        """Run the calls of a reply; not None when the conversation is stuck in a loop."""
+        """Run the calls of a reply; not None when the conversation is stuck, or can no longer give what it owes."""
         deps = self._deps
-        cut = cut_off_call(reply)
-        if cut is not None and not deps.tools.may_run_cut_off(cut):
-            asked = self._continuations.go_on("length", has_text=False)
-            self._note_continuation(asked, f"the call of `{cut.name}` was cut off by the output limit")
-        else:
-            cut = None
+        cut = self._refused_call(reply)
+        if cut is not None:
+            reason = f"the call of `{cut.name}` was cut off by the output limit"
+            self._count_incomplete("length", reason, has_text=False)
         seen = []
         for call, called, result in await deps.tools.run(reply.tool_calls, self._turn, refused=cut):
             deps.obligations.record(call.name, called.arguments, ok=called.ok, result=called.result.content)
             self._history.append(result)
             seen.append((call, result.content or ""))
+        if spent := [name for name in deps.obligations.required if deps.tools.is_spent(name)]:
+            names = ", ".join(f"`{name}`" for name in spent)
+            return self._end(StopReason.OWED, self._text, f"{deps.obligations.unmet()}; no calls of {names} are left")
         match self._loops.judge(seen):
             case Judgement.FINE:
                 return None
@@ -326,6 +333,11 @@ class _Held:
             case Judgement.STUCK:
                 reason = f"agent stuck in a loop: `{self._loops.tool}` was called again with the same result"
                 return self._end(StopReason.LOOPING, self._text, reason)
+
+    def _refused_call(self, reply: Reply) -> ToolCall | None:
+        """Return the call that was cut off and must not run with what there is of it."""
+        cut = cut_off_call(reply)
+        return None if cut is None or self._deps.tools.may_run_cut_off(cut) else cut
 
     def _warn_of_loop(self) -> None:
         tool, count = self._loops.tool, self._loops.count

@@ -62,6 +62,11 @@ class ToolRunner:
         tool = self.tools.get(call.name)
         return tool is not None and tool.is_safe_to_repeat and call.repaired
 
+    def is_spent(self, name: str) -> bool:
+        """Whether every further call of a tool will be refused, because it may not be called more often."""
+        tool = self.tools.get(name)
+        return tool is not None and tool.max_calls is not None and self._context.calls_made[name] >= tool.max_calls
+
     async def run(self, calls: Sequence[ToolCall], turn: int, *, refused: ToolCall | None = None) -> list[Ran]:
         """Run every call and return each with its result message, in call order.
 

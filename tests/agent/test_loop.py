@@ -328,3 +328,61 @@ async def test_calls_that_change_something_run_one_after_another_in_order(agent)
     assert log[:2] == ["r begins", "a begins"]
     assert log.index("a ends") < log.index("b begins")
     assert [m.content for m in agent.history if m.role == "tool"] == ["a", "b", "r"]
+
+
+def cut_write(n):
+    return Reply(
+        tool_calls=(ToolCall(f"w{n}", "write", f'{{"text": "part {n}'),),
+        finish_reason="length",
+        marks=(Mark.TRUNCATED,),
+    )
+
+
+async def test_calls_that_are_cut_off_again_and_again_end_the_conversation(agent):
+    ran = []
+    write = tool("write", lambda: ran.append(1) or ToolResult("ok"))
+    result = await agent.run(*[cut_write(n) for n in range(LENGTH_CONTINUATIONS + 1)], tools=[write])
+    assert (result.stop, ran) == (StopReason.PROVIDER, [])
+    assert "model `m`: 3 replies in a row were cut off by the output limit; raise `max_tokens`" in result.reason
+
+
+async def test_whole_reply_between_calls_that_are_cut_off_resets_their_count(agent):
+    write = tool("write", lambda: ToolResult("ok"))
+    cut = [cut_write(n) for n in range(LENGTH_CONTINUATIONS)]
+    result = await agent.run(*cut, calling("write"), *cut, calling("write"), Reply(text="Done."), tools=[write])
+    assert (result.stop, result.text) == (StopReason.ANSWERED, "Done.")
+    assert is_sendable(agent.history)
+
+
+async def test_what_was_said_before_a_lost_call_is_no_part_of_the_answer(agent):
+    lost = Reply(text="Let me look.", finish_reason="tool_calls", marks=(Mark.LOST,))
+    result = await agent.run(broken("First, "), lost, Reply(text="It is blue."))
+    assert result.text == "It is blue."
+
+
+async def test_answer_in_the_wrap_up_counts_though_it_announces_a_call(agent):
+    lost = Reply(text="It is blue.", finish_reason="tool_calls", marks=(Mark.LOST,))
+    result = await agent.run(calling("look"), lost, tools=[tool("look", lambda: ToolResult("sky"))], max_turns=1)
+    assert (result.stop, result.text) == (StopReason.WRAPPED_UP, "It is blue.")
+
+
+async def test_blank_reply_that_was_cut_off_is_no_part_of_an_answer(agent):
+    result = await agent.run(Reply(text=" \n", finish_reason="length"), Reply(text=""), Reply(text="Blue."))
+    assert (result.stop, result.text) == (StopReason.ANSWERED, "Blue.")
+
+
+async def test_required_tool_without_calls_left_ends_the_conversation(agent):
+    post = tool("post", lambda: ToolResult.error("down"), required=True, max_calls=2)
+    owed = Obligations(required=["post"])
+    result = await agent.run(calling("post"), calling("post"), tools=[post], obligations=owed)
+    assert (result.stop, result.reason) == (
+        StopReason.OWED,
+        "required tool `post` never succeeded; no calls of `post` are left",
+    )
+
+
+async def test_required_tool_whose_last_call_succeeds_lets_the_conversation_go_on(agent):
+    post = tool("post", lambda: ToolResult("posted"), required=True, max_calls=1)
+    owed = Obligations(required=["post"])
+    result = await agent.run(calling("post"), Reply(text="Done."), tools=[post], obligations=owed)
+    assert (result.stop, result.text) == (StopReason.ANSWERED, "Done.")
