@@ -43,7 +43,8 @@ async def call_tool(tool: Tool, call: ToolCall, ctx: ToolContext, *, handed_in_a
     arguments: dict[str, Any] = {}
     denied_by: Literal["max_calls", "arguments"] | None = None
     try:
-        arguments = parse_arguments(call.arguments)
+        written = parse_arguments(call.arguments)
+        arguments = {name: value for name, value in written.items() if name not in tool.pins}
         value = check_arguments(tool, arguments)
     except BadArguments as exc:
         result, denied_by = ToolResult.error(f"the call was not run: {exc}"), "arguments"

@@ -94,6 +94,9 @@ def _replace(args: EditFileArguments, raw: str) -> tuple[str, dict[str, object]]
         raise _Refused(_not_found(args, source.text))
     if len(found.places) > 1 and not (args.replace_all and found.mode == "exact"):
         raise _Refused(_ambiguous(args.path, found, source.text))
+    size = len(raw) + sum(len(place.replacement) - (place.end - place.start) for place in found.places)
+    if size > max(READ_FILE_MAX_BYTES, len(raw)):
+        raise _Refused(f"`{args.path}` would have {size:,} characters then, too many to be read again; write less")
     edited = source.edited(found.places)
     if edited == raw:
         raise _Refused(f"`{args.path}` has `new_string` in this place already; nothing would change")
@@ -148,7 +151,8 @@ def _not_found(args: EditFileArguments, text: str) -> str:
 
 def _ambiguous(path: str, found: Found, text: str) -> str:
     many = "100 or more" if len(found.places) >= MAX_COUNTED else str(len(found.places))
-    where = _in_lines([text.count("\n", 0, place.start) + 1 for place in found.places])
+    named = found.places[: _NAMED_PLACES + 1]
+    where = _in_lines([text.count("\n", 0, place.start) + 1 for place in named])
     if found.mode == "exact":
         return (
             f"`old_string` is in `{path}` {many} times, {where}; add the lines around it so that it is there only "

@@ -50,7 +50,7 @@ def find_output(spec: OutputSpec, functions: Functions) -> OutputForm:
 def form_of_model(model: type[BaseModel]) -> OutputForm:
     """Return the form of a pydantic model, whose values are its instances. Raises: InputError."""
     try:
-        schema = schema_of(model)
+        schema = _resolved(schema_of(model))
     except (PydanticUserError, PydanticUndefinedAnnotation) as exc:
         words = exc.message.splitlines()[0].rstrip(".")
         raise InputError(f"output `{model.__name__}`: a field has a type that JSON cannot carry ({words})") from exc
@@ -116,6 +116,14 @@ def submit_output_tool(
         parameters=dict(form.schema) if is_object else _wrapped(form.schema),
         call=call,
     )
+
+
+def _resolved(schema: dict[str, Any]) -> dict[str, Any]:
+    """Put the definition that a model which holds itself refers to in its place."""
+    if "$ref" not in schema:
+        return schema
+    rest = {key: part for key, part in schema.items() if key != "$ref"}
+    return {**schema["$defs"][schema["$ref"].rpartition("/")[2]], **rest}
 
 
 def _wrapped(schema: Mapping[str, Any]) -> dict[str, Any]:

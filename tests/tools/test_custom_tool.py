@@ -88,6 +88,7 @@ async def test_pin_is_invisible_and_overrides_what_the_model_sends(call: Call) -
     assert tool.parameters["required"] == ["body"]
     called = await call(tool, body="ok", repo="evil/repo")
     assert called.result.content == "jtarchie/ci ok\n"
+    assert called.arguments == {"body": "ok"}
 
 
 async def test_value_in_braces_is_not_rendered(call: Call) -> None:

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from stepsnb.tools.edit_file import edit_file_tool
 
@@ -116,6 +118,17 @@ async def test_inexact_match_in_several_places_is_refused(work: Path, refused, r
     )
 
 
+async def test_file_that_would_grow_beyond_reading_is_refused(work: Path, refused) -> None:
+    (work / "a.py").write_text("x" * 1_000)
+    message = await refused("x", "y" * 100_000, replace_all=True)
+    assert message == "`a.py` would have 100,000,000 characters then, too many to be read again; write less"
+
+
+async def test_long_list_of_places_is_cut(work: Path, refused) -> None:
+    (work / "a.py").write_text("x\n" * 1_000)
+    assert "100 or more times, in lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and more; " in await refused("x", "y")
+
+
 @pytest.mark.parametrize(
     ("raw", "old", "new", "edited"),
     [
@@ -211,3 +224,18 @@ async def test_write_that_fails_leaves_the_file_and_no_draft(
     monkeypatch.setattr(os, "rename", full)
     assert await refused("one", "two") == "cannot edit `a.py`: no space left on device"
     assert [file.name for file in work.iterdir()] == ["a.py"]
+
+
+LINES = st.text(alphabet="ab \n", max_size=15)
+
+
+@given(text=LINES.filter(lambda text: "\n" in text), old=LINES.filter(bool), new=LINES)
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+async def test_file_with_crlf_is_edited_like_one_with_lf(work: Path, call: Call, text: str, old: str, new: str) -> None:
+    results = []
+    for path, end in (("lf", b"\n"), ("crlf", b"\r\n")):
+        (work / path).write_bytes(text.encode().replace(b"\n", end))
+        called = await call(EDIT, path=path, old_string=old, new_string=new)
+        results.append((called.ok, (work / path).read_bytes().replace(b"\r\n", b"\n")))
+        assert (work / path).read_bytes().count(b"\n") == (work / path).read_bytes().count(end)
+    assert results[0] == results[1]

@@ -91,6 +91,18 @@ async def test_model_of_a_list_is_given_as_value(call: Call) -> None:
     assert taken.values == [(RootModel[list[int]]([3]), "[3]")]
 
 
+class Folder(BaseModel):
+    name: str
+    inside: list["Folder"] = []
+
+
+async def test_model_that_holds_itself_is_the_object_itself(call: Call) -> None:
+    taken = Taken(form_of_model(Folder))
+    assert list(taken.tool.parameters["properties"]) == ["name", "inside"]
+    assert (await call(taken.tool, name="a", inside=[{"name": "b"}])).ok
+    assert taken.values[0][0] == Folder(name="a", inside=[Folder(name="b")])
+
+
 async def test_output_waits_for_what_is_owed(call: Call) -> None:
     taken = Taken(form_of_schema(SCHEMA))
     taken.owed = "`a.md` does not exist yet"
