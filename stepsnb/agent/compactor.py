@@ -8,7 +8,7 @@ from ..errors import ProviderError
 from ..events import Compaction
 from ..llm import Choice
 from ..messages import Message
-from .compaction import Budget, SizeMeter, compact
+from .compaction import Budget, CompactionResult, SizeMeter, compact
 from .turn import BrokeOff, Conversation, Requester, request_reply
 
 
@@ -33,7 +33,7 @@ class Compactor:
         self._asked = requester if summarizer is None else replace(requester, chat=summarizer, is_shown=False)
         self._size = size
         self._on_rewritten = on_rewritten
-        self._not_before = 0  # a failed summary is not tried again before the conversation has grown
+        self._not_before = 0  # what failed or did not help enough is not tried again before the conversation has grown
 
     async def fit(self, history: list[Message], turn: int) -> None:
         """Rewrite `history` in place where it is too long; a failed summary is recorded and leaves it as it is."""
@@ -48,13 +48,14 @@ class Compactor:
         except (ProviderError, EffectFailed) as exc:
             done, end.error = None, str(exc)
         else:
-            end.error = None if done else "there is nothing old enough to summarise"
-        if done is not None:
+            end.error = _why_not(done, before)
+        if done is not None and end.error is None:
             history[:] = done.history
             self._requester.chat.drop_cache()
             self._on_rewritten()
             end.after, end.kept, end.summary = self._size.measure(history), done.kept, done.summary
-        self._not_before = before + budget.keep_tokens if end.error else 0
+        size = before if end.after is None else end.after
+        self._not_before = size + budget.keep_tokens if budget.is_exceeded_by(size) else 0
         emit(end)
 
     async def _summarize(self, messages: list[Message], turn: int) -> str:
@@ -66,3 +67,12 @@ class Compactor:
         if reply.finish_reason == "length":
             raise ProviderError("the summary was cut off by the output limit")
         return reply.text or ""
+
+
+def _why_not(done: CompactionResult | None, before: int) -> str | None:
+    """Say why a conversation stays as it is; None when `done` is to take its place."""
+    if done is None:
+        return "there is nothing old enough to summarise"
+    if SizeMeter().measure(done.history) >= before:
+        return "the summary is no shorter than what it would stand for"
+    return None

@@ -204,7 +204,8 @@ class _Held:
         parts: list[str] = []
         while True:
             self._warn_of_deadline()
-            await self._compactor.fit(self._history, self._turn)
+            if not parts:  # a reply is gone on with where it stopped only while it is there word by word
+                await self._compactor.fit(self._history, self._turn)
             self._turn += 1
             self._deps.emit(TurnStarted(turn=self._turn, model=self._deps.model))
             try:

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from stepsnb.agent import AgentDeps, Obligations, StopReason, ToolRunner, run_agent
+from stepsnb.agent import AgentDeps, Budget, Obligations, StopReason, ToolRunner, run_agent
 from stepsnb.effects import RetryPolicy
 from stepsnb.errors import Aborted, InputError, ProviderError
 from stepsnb.llm import Reply, RequestFailed
@@ -386,3 +386,11 @@ async def test_required_tool_whose_last_call_succeeds_lets_the_conversation_go_o
     owed = Obligations(required=["post"])
     result = await agent.run(calling("post"), Reply(text="Done."), tools=[post], obligations=owed)
     assert (result.stop, result.text) == (StopReason.ANSWERED, "Done.")
+
+
+async def test_reply_that_broke_off_is_not_summarised_before_it_was_gone_on_with(agent):
+    long = "word" * 2_000
+    budget = Budget(compact_at=1_000, keep_tokens=300, window=1_250, window_source="agent")
+    result = await agent.run(broken(long), Reply(text=" end."), budget=budget, summarizer=Conversation())
+    assert result.text == f"{long} end."
+    assert long in [message.content for message in agent.chat.seen[1][0]]
