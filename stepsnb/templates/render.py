@@ -91,7 +91,11 @@ def _nodes(parts: Sequence[Node]) -> "list[nodes.Node]":
             case Output(expression):
                 made.append(nodes.Output([_filter("_text", expression.offset, _expression(expression))]))
             case If(test, body, otherwise):
-                made.append(nodes.If(_expression(test), _nodes(body), [], _nodes(otherwise)))
+                others: list[nodes.If] = []
+                while len(otherwise) == 1 and isinstance(chained := otherwise[0], If):  # an `else if`, however many
+                    others.append(nodes.If(_expression(chained.test), _nodes(chained.body), [], []))
+                    otherwise = chained.otherwise
+                made.append(nodes.If(_expression(test), _nodes(body), others, _nodes(otherwise)))
             case Range(items, body, otherwise):
                 listed = _filter("_items", items.offset, _expression(items))
                 target = nodes.Name("dot", "store")

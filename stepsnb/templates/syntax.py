@@ -69,16 +69,27 @@ Node: TypeAlias = str | Output | If | Range
 _CONSTANTS = {"true": True, "false": False, "nil": None}
 _WORDS = ("if", "else", "range", "end")
 
+_DEEPEST_BLOCK = 16
+"""Python, which jinja2 compiles to, has at most 20 loops inside each other."""
+
+_DEEPEST_VALUE = 60
+"""And at most 200 brackets."""
+
 
 def parse(text: str) -> tuple[Node, ...]:
     """Return the tree of a template. Raises: TemplateProblem."""
-    return _Parser(text).parse()
+    try:
+        return _Parser(text).parse()
+    except RecursionError as exc:
+        reason = "an `if` has hundreds of `else if`; look the value up with `index` instead"
+        raise TemplateProblem(reason, text, 0) from exc
 
 
 class _Parser:
     def __init__(self, text: str) -> None:
         self._text = text
         self._pieces: Iterator[str | Action] = scan(text)
+        self._depth = 0
 
     def parse(self) -> tuple[Node, ...]:
         nodes, ending = self._block()
@@ -107,7 +118,11 @@ class _Parser:
         if word.kind != "name" or word.value not in _WORDS:
             return Output(self._expression(action.tokens, action.offset))
         value = self._expression(rest, action.offset, f"`{word.value}` needs a value, as in `{word.value} .args.name`")
+        self._depth += 1
+        if self._depth > _DEEPEST_BLOCK:
+            raise self._problem(f"more than {_DEEPEST_BLOCK} `if` and `range` inside each other", action.offset)
         body, ending = self._block()
+        self._depth -= 1
         if word.value == "if":
             return If(value, body, self._otherwise(action, ending, may_chain=True))
         return Range(value, body, self._otherwise(action, ending, may_chain=False))
@@ -123,7 +138,9 @@ class _Parser:
             raise self._problem(f"nothing may follow `{word.value}` here", rest[0].offset)
         if word.value == "end":
             return ()
+        self._depth += 1
         nodes, end = self._block()
+        self._depth -= 1
         if end is not None and end.tokens[0].value == "else":
             raise self._problem("a second `else`; an `if` or `range` has one", end.offset)
         if end is not None and len(end.tokens) > 1:
@@ -152,11 +169,13 @@ class _Words:
         self._text = text
         self._tokens = tokens
         self._next = 0
+        self._depth = 0
 
     def peek(self) -> Token | None:
         return self._tokens[self._next] if self._next < len(self._tokens) else None
 
     def pipeline(self) -> Expression:
+        outer = self._depth
         value = self._command(None)
         while (bar := self.peek()) is not None and bar.kind == "pipe":
             self._next += 1
@@ -164,6 +183,7 @@ class _Words:
             if token is None or token.kind != "name" or token.value in _CONSTANTS:
                 raise self._problem("a `|` hands a value to a function, and none follows", bar)
             value = self._command(value)
+        self._depth = outer
         return value
 
     def _command(self, piped: Expression | None) -> Expression:
@@ -176,6 +196,7 @@ class _Words:
                 raise self._problem("only functions take values; separate what follows with `|`", after)
             return value
         name = str(token.value)
+        self._deepen(token)
         self._next += 1
         if name not in FUNCTIONS:
             raise self._problem(unknown_name("function", name, FUNCTIONS), token)
@@ -205,6 +226,7 @@ class _Words:
                     return Field(True, _names(after), token.offset)
                 return Field(True, (), token.offset)
             case "open":
+                self._deepen(token)
                 value = self.pipeline()
                 closing = self.peek()
                 if closing is None or closing.kind != "close":
@@ -213,6 +235,11 @@ class _Words:
                 return value
         wanted = f"; a function's result as a value stands in `( )`, as in `({token.value} …)`"
         raise self._problem(f"`{token.value}` is no value{wanted if token.kind == 'name' else ''}", token)
+
+    def _deepen(self, token: Token) -> None:
+        self._depth += 1
+        if self._depth > _DEEPEST_VALUE:
+            raise self._problem(f"more than {_DEEPEST_VALUE} functions and brackets around one value", token)
 
     def _problem(self, reason: str, token: Token) -> TemplateProblem:
         return TemplateProblem(reason, self._text, token.offset)

@@ -157,3 +157,33 @@ def test_missing_key_is_no_trouble_in_a_branch_that_is_not_taken() -> None:
 
 def test_check_needs_no_values() -> None:
     check_template("{{ .source.uri | shellquote }}")
+
+
+def nested(count: int, opening: str, inside: str, closing: str) -> str:
+    return opening * count + inside + closing * count
+
+
+def test_deep_templates_render() -> None:
+    assert render(nested(16, "{{ if $.a }}", "x", "{{ end }}"), {"a": 1}) == "x"
+    assert render(nested(16, "{{ range $.l }}", "x", "{{ end }}"), {"l": [1]}) == "x"
+    assert render(nested(16, "{{ if $.n }}{{ else }}", "x", "{{ end }}"), {"n": 0}) == "x"
+    assert render(f"{{{{ {nested(30, '(', '.a', ')')} }}}}", {"a": "x"}) == "x"
+    assert render(f"{{{{ .a {'| upper ' * 60} }}}}", {"a": "x"}) == "X"
+    chain = "".join(f"{{{{ else if eq .a {number} }}}}{number}" for number in range(200))
+    assert render(f"{{{{ if eq .a -1 }}}}{chain}{{{{ else }}}}none{{{{ end }}}}", {"a": 150}) == "150"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (nested(17, "{{ if .a }}", "x", "{{ end }}"), "more than 16 `if` and `range` inside each other"),
+        (nested(9_000, "{{ if .a }}{{ else }}", "x", "{{ end }}"), "more than 16 `if` and `range` inside each other"),
+        (f"{{{{ {nested(9_000, '(', '.a', ')')} }}}}", "more than 60 functions and brackets around one value"),
+        (f"{{{{ .a {'| upper ' * 61} }}}}", "more than 60 functions and brackets around one value"),
+        ("{{ if .a }}" + "{{ else if .b }}" * 9_000 + "{{ end }}", "an `if` has hundreds of `else if`"),
+    ],
+    ids=["blocks", "elses", "brackets", "functions", "else ifs"],
+)
+def test_template_too_deep_to_render_is_told(text: str, message: str) -> None:
+    with pytest.raises(TemplateProblem, match=message):
+        check_template(text)
