@@ -67,14 +67,14 @@ async def test_summary_longer_than_what_it_stands_for_is_not_taken():
 
 async def test_summary_of_no_use_is_not_asked_for_again_each_turn():
     conversation = Conversation("word" * 3_000)
-    for tokens in (380, 200, 5, 5, 5, 5):
+    for tokens in (350, 200, 5, 5, 5, 5):
         await conversation.grow(tokens)
     assert conversation.model.count == 1
 
 
 async def test_summary_that_leaves_a_conversation_too_long_is_not_asked_for_again_each_turn():
     conversation = Conversation("word" * 250)
-    for tokens in (380, 200, 5, 5, 5, 5):
+    for tokens in (350, 200, 5, 5, 5, 5):
         await conversation.grow(tokens)
     assert conversation.ends[0].before > conversation.ends[0].after > BUDGET.compact_at
     assert conversation.model.count == 1
