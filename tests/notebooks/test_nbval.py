@@ -16,7 +16,12 @@ _TOP = Path(__file__).parents[2]
 _NOTEBOOKS = _TOP / "notebooks"
 _SANITIZE = _TOP / "tests" / "nbval_sanitize.cfg"
 
-each_notebook = pytest.mark.parametrize("name", sorted(path.name for path in _NOTEBOOKS.glob("*.ipynb")))
+_PATHS = sorted(_NOTEBOOKS.glob("*.ipynb"))
+
+each_notebook = pytest.mark.parametrize("name", [path.name for path in _PATHS])
+each_with_a_choice = pytest.mark.parametrize(
+    "name", [path.name for path in _PATHS if "STEPSNB_MODEL" in path.read_text(encoding="utf-8")]
+)
 
 
 @pytest.fixture
@@ -26,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_there_are_notebooks() -> None:
-    assert list(_NOTEBOOKS.glob("01_*.ipynb"))
+    assert [path.name[:3] for path in _PATHS] == ["01_", "02_"]
 
 
 def check_outputs(folder: Path, name: str) -> None:
@@ -49,6 +54,15 @@ def test_a_reader_sees_outputs_without_running_anything(folder: Path, name: str)
     book = nbformat.read(folder / name, as_version=4)
 
     assert any(cell.get("outputs") for cell in book.cells)
+
+
+@each_notebook
+def test_metadata_is_stripped_and_counts_are_kept(name: str) -> None:
+    book = nbformat.read(_NOTEBOOKS / name, as_version=4)
+    code = [cell for cell in book.cells if cell.cell_type == "code"]
+
+    assert {key for cell in book.cells for key in cell.metadata} <= {"tags"}
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
 
 
 @each_notebook
@@ -79,7 +93,7 @@ def test_runs_and_tables_compare_equal_when_they_run_again(tmp_path: Path) -> No
 
 @pytest.mark.local_model
 @pytest.mark.timeout(600)
-@each_notebook
+@each_with_a_choice
 def test_notebook_runs_on_the_local_model(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STEPSNB_MODEL", "local/smollm2")
     book = nbformat.read(folder / name, as_version=4)

@@ -1,0 +1,60 @@
+"""The pipelines in cells of the example notebooks, read without running the notebooks."""
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+import stepsnb
+from stepsnb.cli.demo_files import copy_notebooks
+from stepsnb.outcome import Outcome
+
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+REAL_MODELS = ["openai/gpt-5", "openrouter/anthropic/claude-sonnet-4.5", "ollama/qwen3:8b"]
+
+
+def pipelines_of(name: str) -> list[str]:
+    """The bodies of a notebook's `%%steps` cells."""
+    book = nbformat.read(NOTEBOOKS / name, as_version=4)
+    sources = [cell.source for cell in book.cells if cell.cell_type == "code"]
+    return [source.partition("\n")[2] for source in sources if source.startswith("%%steps")]
+
+
+PRINTED = [(path.name, text) for path in sorted(NOTEBOOKS.glob("*.ipynb")) for text in pipelines_of(path.name)]
+
+
+def test_every_notebook_has_a_pipeline() -> None:
+    assert {name for name, _ in PRINTED} == {path.name for path in NOTEBOOKS.glob("*.ipynb")}
+
+
+@pytest.mark.parametrize("model", REAL_MODELS)
+@pytest.mark.parametrize(("name", "text"), PRINTED)
+def test_pipeline_loads_with_a_real_model(name: str, text: str, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(NOTEBOOKS)
+
+    pipeline = stepsnb.load(text, name=name, vars={"model": model}).pipeline
+
+    assert {agent.source.model or pipeline.defaults.model for agent in pipeline.agents} == {model}
+
+
+def test_change_of_the_coding_agent_is_proved_by_tests_that_failed_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(NOTEBOOKS)
+    text = pipelines_of("02_coding_agent.ipynb")[0]
+
+    run = stepsnb.load(text, vars={"model": "scripted/scripted/02_coding_agent.yml"}).run(store=tmp_path)
+
+    said = {step.name: step.text for step in run.steps}
+    assert (run.outcome, run.error) == (Outcome.SUCCEEDED, None)
+    assert re.search(r"FAIL .*\n1 of 3 passed\n\Z", said["project"] or "", re.S)
+    assert said["prove"] == "3 of 3 passed\n"
+    assert run.files["project/tests.py"].read_bytes() == (NOTEBOOKS / "projects/bill/tests.py").read_bytes()
+
+
+def test_demo_copies_all_that_the_notebooks_need(tmp_path: Path) -> None:
+    copy_notebooks(tmp_path)
+
+    needed = {"data/tides.csv", "projects/bill/split.py", "projects/bill/tests.py", "scripted/02_coding_agent.yml"}
+    assert needed <= {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")}
