@@ -1,6 +1,7 @@
 """Words for failed model requests: where it happened, what happened, and what to do instead."""
 
 import email.utils
+import math
 import os
 import re
 import time
@@ -56,13 +57,13 @@ def read_retry_after(headers: Mapping[str, str]) -> float | None:
     if not value:
         return None
     try:
-        return max(float(value), 0.0)
+        seconds = float(value)
     except ValueError:
-        pass
-    try:
-        return max(email.utils.parsedate_to_datetime(value).timestamp() - time.time(), 0.0)
-    except ValueError:
-        return None
+        try:
+            seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
+        except (ValueError, OverflowError):  # the second for numbers that no date has
+            return None
+    return None if math.isnan(seconds) else max(seconds, 0.0)
 
 
 def read_error(error: object) -> tuple[str, int | None]:
@@ -173,13 +174,17 @@ def malformed(target: Target, status: int, data: bytes, exc: Exception) -> Reque
 
 
 def not_a_completion(target: Target, status: int, content_type: str, data: bytes) -> RequestFailed:
-    """Build the error of a good response that holds something else, such as a web page."""
+    """Build the error of a good response that holds something else, such as a web page.
+
+    One that holds nothing comes from a server or proxy that lost the reply, so the same request may succeed later.
+    """
     kind = content_type.partition(";")[0].strip() or "something else"
     if data.lstrip()[:1] == b"<":
         hint = f"; does {show_url(target.base_url)} end in the API's version (`/v1`)?"
     else:
         hint = f": {plain(data[:200].decode('utf-8', 'replace'), target)}" if data.strip() else " with nothing in it"
-    return RequestFailed(f"{where(target)}: answered {kind}, not a chat completion{hint}", status=status)
+    words = f"{where(target)}: answered {kind}, not a chat completion{hint}"
+    return RequestFailed(words, status=status, retryable=not data.strip())
 
 
 def failed_midway(target: Target, status: int, error: object) -> RequestFailed:

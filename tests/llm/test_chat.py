@@ -195,10 +195,19 @@ async def test_event_stream_without_a_single_event_is_a_lost_reply(open_chat, wi
     assert caught.value.retryable
 
 
-async def test_empty_body_is_no_reply(wire_server, open_chat):
-    wire_server.says(200, b"")
-    with pytest.raises(RequestFailed, match="not a chat completion with nothing in it"):
+@pytest.mark.parametrize("body", [b"", b" \n\n"])
+async def test_empty_body_is_a_lost_reply(wire_server, open_chat, body):
+    wire_server.says(200, body)
+    with pytest.raises(RequestFailed, match="not a chat completion with nothing in it") as caught:
         await open_chat().complete(HI)
+    assert caught.value.retryable
+
+
+async def test_web_page_is_no_lost_reply(wire_server, open_chat):
+    wire_server.says(200, b"<html>")
+    with pytest.raises(RequestFailed, match="not a chat completion; does") as caught:
+        await open_chat().complete(HI)
+    assert not caught.value.retryable
 
 
 async def test_cancelling_closes_the_connection_at_once(wire_server, open_chat):

@@ -75,13 +75,20 @@ async def test_retry_after_in_seconds_is_kept(wire_server, open_chat):
     assert (await fail(open_chat())).retry_after_s == 7.0
 
 
+def test_retry_after_below_zero_is_no_wait():
+    assert read_retry_after({"retry-after": "-5"}) == 0.0
+
+
 def test_retry_after_as_a_date_is_the_seconds_until_then():
     then = email.utils.formatdate(time.time() + 90, usegmt=True)
     assert 85 < read_retry_after({"retry-after": then}) <= 90
     assert read_retry_after({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}) == 0.0
 
 
-@pytest.mark.parametrize("value", ["", "soon", "-1 day"])
+@pytest.mark.parametrize(
+    "value",
+    ["", "soon", "-1 day", "nan", "Wed, 21 Oct 2999999999999 07:28:00 GMT", "Wed, 21 Oct 2015 07:28 +99999999999"],
+)
 def test_retry_after_that_says_nothing_is_none(value):
     assert read_retry_after({"retry-after": value}) is None
 
