@@ -89,13 +89,18 @@ async def test_attempt_that_ran_out_of_time_is_tried_again_on_a_fresh_clock(ctx:
 
 
 async def test_each_call_has_a_clock_of_its_own(ctx: ToolContext) -> None:
+    deadlines: list[float | None] = []
+
     async def nap(arguments: Any, ctx: ToolContext) -> ToolResult:
-        await asyncio.sleep(0.2)
+        deadlines.append(ctx.deadline)
+        await asyncio.sleep(0.01)
         return ToolResult("rested")
 
-    tool = tool_of(nap, policy=RetryPolicy(run_timeout_s=0.5))
+    tool = tool_of(nap, policy=RetryPolicy(run_timeout_s=60))
     for _ in range(3):
         assert (await run(tool, ctx)).ok
+    first, second, third = deadlines
+    assert first < second < third
 
 
 async def test_failure_after_its_time_keeps_the_tools_own_words(ctx: ToolContext) -> None:
@@ -169,7 +174,7 @@ async def test_stop_reaches_calls_that_no_clock_cuts_off(ctx: ToolContext, trait
 
 
 async def test_command_that_is_ended_may_still_tell_how_far_it_got(call: Call) -> None:
-    tool = run_shell_tool(policy=RetryPolicy(run_timeout_s=0.3))
+    tool = run_shell_tool(policy=RetryPolicy(run_timeout_s=1))
     called = await call(tool, command="trap 'echo saved; exit 0' TERM; sleep 60 & wait")
     assert called.result.data is not None
     assert called.result.data["stdout"] == "saved\n"

@@ -104,9 +104,9 @@ async def test_argument_no_program_can_be_given_is_told(call: Call) -> None:
 
 
 async def test_program_that_takes_too_long_is_data_with_what_it_printed(call: Call) -> None:
-    tool = custom_tool(grant("echo waiting; sleep 60"), policy=RetryPolicy(run_timeout_s=0.3))
+    tool = custom_tool(grant("echo waiting; sleep 60"), policy=RetryPolicy(run_timeout_s=1))
     called = await call(tool)
-    assert error_of(called).startswith("`post_review` timed out after 0.3 s (deadline exceeded while running); ")
+    assert error_of(called).startswith("`post_review` timed out after 1 s (deadline exceeded while running); ")
     assert called.result.data is not None
     assert called.result.data["stdout"] == "waiting\n"
 
