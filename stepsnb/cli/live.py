@@ -16,7 +16,7 @@ from ..view.incidents import (
     truncation_incident,
 )
 from ..view.visible import one_line
-from .output import say, share
+from .output import OutputError, say, share
 
 _LINE = 160
 _INDENT = "    "
@@ -78,7 +78,7 @@ class LiveText:
                 self._step_finished(event)
 
     def _say(self, text: str) -> None:
-        with contextlib.suppress(BrokenPipeError):  # nobody reads any more; the run goes on
+        with contextlib.suppress(BrokenPipeError, OutputError):  # nobody reads any more; the run goes on
             say(self._indent + text, file=self._out)
 
     def _incident(self, incident: Incident) -> None:

@@ -1,43 +1,58 @@
 """Entry point: picks the verb and turns what went wrong into a message and an exit code."""
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 
 from .. import __version__
-from ..errors import Aborted, StepsError
+from ..errors import Aborted, InputError, StepsError
 from ..outcome import EXIT_CODES, Outcome
 from . import copy, cost, demo, models, run, runs, test, trajectory, transcript, validate
-from .output import print_json, say
+from .output import OutputError, open_closed_streams, print_json, say, silence
 
 _VERBS = (run, validate, test, runs, cost, models, trajectory, transcript, copy, demo)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return its exit code: 0, 1 failed, 2 errored or not loadable, 130 stopped."""
+    try:
+        open_closed_streams()
+    except OutputError as exc:
+        return _report(exc, as_json=False)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a terminal without Unicode
     args = _parser().parse_args(argv)
     try:
+        _check_text(sys.argv[1:] if argv is None else argv)
         code: int = args.verb(args)
-        sys.stdout.flush()
+        return code
+    except OutputError as exc:
+        silence(sys.stdout)
+        return _report(exc, as_json=False)
     except StepsError as exc:
         return _report(exc, as_json=args.json)
     except KeyboardInterrupt:
         return _report(Aborted("stopped"), as_json=args.json)
     except BrokenPipeError:
-        # Whoever read our output has seen enough; the interpreter's own flush at exit must not complain either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        silence(sys.stdout)  # whoever read our output has seen enough
         return 0
-    return code
+
+
+def _check_text(arguments: Sequence[str]) -> None:
+    """Refuse arguments that no record could hold: Python reads a byte that is not UTF-8 as half of a character."""
+    for argument in arguments:
+        if any("\ud800" <= character <= "\udfff" for character in argument):
+            raise InputError(f"argument `{argument}` is not UTF-8; write it in UTF-8, and rename a file that is not")
 
 
 def _report(exc: StepsError, *, as_json: bool) -> int:
     """Say what went wrong, to people and to scripts, and return the exit code."""
     say(str(exc), file=sys.stderr)
     if as_json:
-        print_json({"error": str(exc), "code": exc.code})
+        try:
+            print_json({"error": str(exc), "code": exc.code})
+        except (OutputError, BrokenPipeError):
+            silence(sys.stdout)
     return EXIT_CODES[Outcome.ABORTED if isinstance(exc, Aborted) else Outcome.ERRORED]
 
 

@@ -36,7 +36,7 @@ def add_answers(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PART=TEXT",
-        help="answer TEXT to every question that contains PART; repeatable",
+        help="answer questions that contain PART with TEXT; without `=`, one answer each, in order (repeatable)",
     )
 
 
@@ -55,9 +55,18 @@ def variables(args: argparse.Namespace) -> dict[str, object]:
     return values
 
 
-def answers(args: argparse.Namespace) -> dict[str, str] | None:
-    """Return the answers given in advance by part of the question, None when there are none."""
-    return _pairs("--answer", args.answer, "'part of the question=answer'") or None
+def answers(args: argparse.Namespace) -> dict[str, str] | list[str] | None:
+    """Return the answers given in advance, None when there are none.
+
+    With `=` they are found by part of the question; without, each answers one question, in order.
+    Raises: `InputError` for a mixture of the two.
+    """
+    given: list[str] = args.answer
+    if not given or all("=" in text for text in given):
+        return _pairs("--answer", given, "'part of the question=answer'") or None
+    if any("=" in text for text in given):
+        raise InputError("--answer: some say `part=text` and some only the text; use one of the two for all")
+    return given
 
 
 def _pairs(option: str, given: Sequence[str], shape: str) -> dict[str, str]:

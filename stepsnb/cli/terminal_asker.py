@@ -8,7 +8,7 @@ import threading
 from typing import TextIO
 
 from ..people import Answer, PendingQuestion
-from .output import say
+from .output import say, write
 
 _POLL_S = 0.1
 
@@ -44,7 +44,7 @@ class TerminalAsker:
             say(f"      {number}  {option}", file=self._out)
         if question.default is not None:
             say(f"      Enter alone answers `{question.default}`", file=self._out)
-        print("    answer> ", end="", file=self._out, flush=True)
+        write("    answer> ", self._out, end="")
 
 
 def _choices(question: PendingQuestion) -> str:

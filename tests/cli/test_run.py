@@ -123,7 +123,11 @@ def test_missing_variable_is_told_with_how_to_set_it(stepsnb, write):
     [
         (["--var", "word"], "--var `word`: write it as NAME=VALUE"),
         (["--var", "word=a", "--var", "word=b"], "--var `word` is given twice; keep one"),
-        (["--answer", "8443"], "--answer `8443`: write it as 'part of the question=answer'"),
+        (["--answer", "=8443"], "--answer `=8443`: write it as 'part of the question=answer'"),
+        (
+            ["--answer", "8443", "--answer", "port=1"],
+            "--answer: some say `part=text` and some only the text; use one of the two for all",
+        ),
     ],
 )
 def test_option_that_says_nothing_is_refused(stepsnb, write, options, message):
@@ -186,6 +190,13 @@ def test_answer_given_ahead_is_found_by_a_part_of_the_question(stepsnb, asking):
 
     assert result.returncode == 0
     assert "    ? Which port? [Tromso | Bergen]\n    → Bergen (given)\n" in result.stdout
+
+
+def test_answers_without_a_part_are_used_in_order(stepsnb, asking):
+    result = stepsnb("run", str(asking()), "--answer", "Bergen")
+
+    assert result.returncode == 0
+    assert "    → Bergen (given)\n" in result.stdout
 
 
 def test_question_without_terminal_takes_its_default(stepsnb, asking):
