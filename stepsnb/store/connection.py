@@ -8,13 +8,16 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..errors import StoreError
 from ..settings import STORE_POLL_S, STORE_THREADS, STORE_WAIT_S
 
 if TYPE_CHECKING:
     import duckdb
+
+_INTERRUPTED: Final = "Query interrupted"
+"""What DuckDB's Python client makes of a SIGINT, in a `RuntimeError`; Python's own handler is then not called."""
 
 _connected_in: list[int] = []
 """The process of each connection that is open; those of another process were inherited by a fork."""
@@ -69,11 +72,18 @@ def is_damage(exc: "duckdb.Error") -> bool:
 
 @contextlib.contextmanager
 def translated_errors(root: Path) -> Iterator[None]:
-    """Turn what DuckDB raises inside the block into a `StoreError` that says what to do."""
+    """Turn what DuckDB raises inside the block into a `StoreError` that says what to do.
+
+    An interrupt that reaches a query is the `KeyboardInterrupt` it was meant as.
+    """
     import duckdb
 
     try:
         yield
+    except RuntimeError as exc:
+        if str(exc) == _INTERRUPTED:
+            raise KeyboardInterrupt from exc
+        raise
     except duckdb.Error as exc:
         if not is_damage(exc):
             raise StoreError(f"store `{root}`: {exc}") from exc

@@ -44,3 +44,13 @@ def test_a_connection_is_closed_whatever_happens_in_it(tmp_path: Path) -> None:
 
     with pytest.raises(duckdb.ConnectionException):
         db.execute("SELECT 1")
+
+
+def test_an_interrupted_query_is_an_interrupt() -> None:
+    with pytest.raises(KeyboardInterrupt), translated_errors(ROOT):
+        raise RuntimeError("Query interrupted")
+
+
+def test_any_other_error_of_a_program_stays_what_it_is() -> None:
+    with pytest.raises(RuntimeError, match=r"^mine$"), translated_errors(ROOT):
+        raise RuntimeError("mine")

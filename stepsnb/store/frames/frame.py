@@ -30,6 +30,7 @@ class Dtype(StrEnum):
     TIME = "datetime64[us, UTC]"
 
 
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _CONTROL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)")
 
 
@@ -86,6 +87,7 @@ def to_any_frame(result: "duckdb.DuckDBPyConnection") -> "pd.DataFrame":
 
     described = result.description or []
     fetched = result.df()
+    names = pd.Index([escape_controls(name) for name, *_ in described])
     columns = []
     for position, (_, type_, *_) in enumerate(described):
         column = fetched.iloc[:, position]
@@ -97,7 +99,7 @@ def to_any_frame(result: "duckdb.DuckDBPyConnection") -> "pd.DataFrame":
     if not columns:
         return fetched
     frame = pd.concat(columns, axis=1)
-    frame.columns = pd.Index([name for name, *_ in described])
+    frame.columns = names
     return frame
 
 
@@ -116,7 +118,8 @@ def _convert(column: "pd.Series[Any]", dtype: Dtype) -> "pd.Series[Any]":
 
 def check_run(db: "duckdb.DuckDBPyConnection", run_id: str) -> None:
     """Raise InputError, with the id that was probably meant, unless the store has a run `run_id`."""
-    if db.execute("SELECT 1 FROM events WHERE run_id = ? LIMIT 1", [run_id]).fetchone():
+    is_text = not _SURROGATE.search(run_id)  # DuckDB takes no other
+    if is_text and db.execute("SELECT 1 FROM events WHERE run_id = ? LIMIT 1", [run_id]).fetchone():
         return
     known = [str(row[0]) for row in db.execute("SELECT run_id FROM runs ORDER BY started_at DESC").fetchall()]
     raise InputError(_unknown_run(run_id, known))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from ...errors import StoreError
 from ..connection import is_damage
 from ..session import Store
-from .frame import to_any_frame
+from .frame import escape_controls, to_any_frame
 
 if TYPE_CHECKING:
     import duckdb
@@ -33,7 +33,7 @@ def sql_df(store: Store, query: str) -> "pd.DataFrame":
         except duckdb.Error as exc:
             if is_damage(exc):
                 raise
-            raise StoreError(f"sql: {exc}") from exc
+            raise StoreError(f"sql: {escape_controls(str(exc))}") from exc
 
 
 def _check_reads(db: "duckdb.DuckDBPyConnection", query: str) -> None:

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -65,6 +67,37 @@ def test_what_cannot_be_answered_says_why(store: Store, query: str, message: str
         sql_df(store, query)
 
     assert message in str(told.value)
+
+
+def test_names_of_columns_hold_no_control_character(store: Store) -> None:
+    frame = sql_df(store, 'SELECT 1 AS "\x1b[2J", 2 AS "tide"')
+
+    assert list(frame.columns) == [r"\x1b[2J", "tide"]
+    assert list(sql_df(store, 'SELECT 1 AS "\x1b" WHERE false').columns) == [r"\x1b"]
+
+
+def test_words_of_an_error_hold_no_control_character(store: Store) -> None:
+    with pytest.raises(StoreError) as told:
+        sql_df(store, 'SELECT "\x1b[2J" FROM runs')
+
+    assert r"\x1b[2J" in str(told.value)
+    assert "\x1b" not in str(told.value)
+
+
+def test_an_interrupt_during_a_query_is_one(root: Path) -> None:
+    script = """
+import os, signal, sys, threading
+import stepsnb
+stepsnb.sql("FROM runs", store=sys.argv[1])
+threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    stepsnb.sql("SELECT * FROM range(100000000) AS a, range(100) AS b", store=sys.argv[1])
+except KeyboardInterrupt:
+    print("interrupted", len(stepsnb.sql("FROM runs", store=sys.argv[1])))
+"""
+    done = subprocess.run([sys.executable, "-c", script, root], capture_output=True, text=True, timeout=60)
+
+    assert (done.stdout, done.stderr) == ("interrupted 1\n", "")
 
 
 def test_damage_met_by_a_query_says_how_to_rebuild(tmp_path: Path) -> None:
