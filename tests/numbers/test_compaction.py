@@ -2,7 +2,7 @@
 
 import pytest
 
-from .conftest import PRINTS
+from tests.support.fixtures_step import PRINTS
 
 
 def of(run, kind):

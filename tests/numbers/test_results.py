@@ -8,8 +8,7 @@ import stepsnb
 from stepsnb.agent.compaction import summary_request
 from stepsnb.errors import ConfigError
 from stepsnb.messages import Message
-
-from .conftest import PRINTS
+from tests.support.fixtures_step import PRINTS
 
 
 @pytest.mark.parametrize(("size", "is_inline"), [(32_000, True), (32_001, False)])
