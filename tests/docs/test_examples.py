@@ -1,7 +1,13 @@
-"""Every pipeline printed in the pages loads, and runs unless it is marked `noexec`."""
+"""Every pipeline printed in the pages loads, and runs unless it is marked `noexec`.
+
+It runs in a folder with the scripts that its page prints, each after a line that names its file, and with what the
+page's Python above it defines.
+"""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +17,21 @@ from stepsnb.outcome import Outcome
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^```yaml( noexec)?\n(?:%%steps[^\n]*\n)?(.*?)^```$", re.M | re.S)
+SCRIPT = re.compile(r"`([\w]+\.yml)`[^`]*\n+```yml\n(.*?)^```$", re.M | re.S)
+PYTHON = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
+
+
+def write_scripts(page: str, folder: Path) -> None:
+    for script in SCRIPT.finditer(page):
+        (folder / script[1]).write_text(script[2], encoding="utf-8")
+
+
+def defined_above(page: str, line: int) -> dict[str, Callable[..., Any]]:
+    """What the Python of a page defines in the lines above one."""
+    names: dict[str, Any] = {"__name__": "page"}
+    for block in PYTHON.finditer("".join(page.splitlines(keepends=True)[: line - 1])):
+        exec(block[1], names)
+    return names
 
 
 def examples() -> list[tuple[str, str, bool]]:
@@ -29,7 +50,12 @@ def test_printed_pipeline_loads(place: str, text: str):
 
 
 @pytest.mark.parametrize(("place", "text"), [(place, text) for place, text, is_run in examples() if is_run])
-def test_printed_pipeline_runs(place: str, text: str, tmp_path: Path):
-    run = stepsnb.load(text, name=place).run(store=tmp_path)
+def test_printed_pipeline_runs(place: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path, _, line = place.partition(":")
+    page = (ROOT / path).read_text(encoding="utf-8")
+    write_scripts(page, tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+    run = stepsnb.load(text, name=place, functions=defined_above(page, int(line))).run()
 
     assert (run.outcome, run.error) == (Outcome.SUCCEEDED, None)
