@@ -35,7 +35,7 @@ def pointer(size):
 @pytest.mark.parametrize(("size", "is_whole"), [(4_000, True), (4_001, False)])
 def test_pointer_of_4_000_bytes_survives_a_compaction(size, is_whole):
     text = pointer(size)
-    result = Message(role="tool", name="prints", tool_call_id="c", content=f"{text}\n{'x' * 5_000}")
+    result = Message(role="tool", name="prints", tool_call_id="c", content=f"{'x' * 5_000}\n{text}")
     assert (text in summary_request([result])[-1].content) == is_whole
 
 
