@@ -23,8 +23,8 @@ class Mode(Protocol):
 
     tool_names: frozenset[str]
 
-    def encode(self, message: Message, *, is_first: bool) -> bytes:
-        """Encode one message of the history."""
+    def begin(self) -> HistoryBytes:
+        """Return the bytes of a conversation that begins."""
 
     def tail(self, choice: Choice) -> bytes:
         """Return what stands behind the messages in the body."""
@@ -49,7 +49,7 @@ class Chat:
     def __init__(self, link: Callable[[], Awaitable["Link"]], mode: Mode) -> None:
         self._connect = link
         self._mode = mode
-        self._history = HistoryBytes(mode.encode)
+        self._history = mode.begin()
         self._link: Link | None = None
         self._head = b""
 

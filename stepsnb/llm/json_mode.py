@@ -17,7 +17,7 @@ from .json_schema import build_schema
 from .repair_calls import CallRepairer
 from .request import Choice, Listener, ToolSpec
 from .target import Target
-from .wire import encode_json, encode_message, sendable
+from .wire import HistoryBytes, encode_json, encode_message, sendable
 
 DESCRIPTION_CHARACTERS = 300
 """Of a tool's description in the system message: small models lose the thread in long ones."""
@@ -34,20 +34,21 @@ class JsonMode:
         self._instructions = describe_tools(tools) if tools else ""
         self._tails: dict[tuple[tuple[str, ...] | None, bool, bool, bytes], bytes] = {}
 
+    def begin(self) -> HistoryBytes:
+        """Return the bytes of a conversation that begins."""
+        return HistoryBytes(self.encode, self._tell if self._tools else None)
+
     def encode(self, message: Message, *, is_first: bool) -> bytes:
         """Encode one message; the first carries, or is preceded by, what there is to say about tools."""
-        if not self._tools:
+        if not self._tools or not is_first:
             return encode_message(message)
-        plain = self._plain(message)
-        if not is_first:
-            return encode_message(plain)
         if message.role == "system":
             text = f"{message.content or ''}\n\n{self._instructions}".lstrip()
             return encode_message(Message(role="system", content=text))
-        return encode_message(Message(role="system", content=self._instructions)) + b"," + encode_message(plain)
+        return encode_message(Message(role="system", content=self._instructions)) + b"," + encode_message(message)
 
     @staticmethod
-    def _plain(message: Message) -> Message:
+    def _tell(message: Message) -> Message:
         match message.role:
             case "tool":
                 return Message(role="user", content=f"Result of {message.name}: {message.content or ''}")

@@ -8,7 +8,7 @@ from .promotion import offered_tools, promote_calls
 from .repair_calls import CallRepairer
 from .request import Choice, Listener, ToolSpec
 from .target import Target
-from .wire import encode_json, encode_message, encode_tool, join_json
+from .wire import HistoryBytes, encode_json, encode_message, encode_tool, join_json
 
 
 class NativeMode:
@@ -21,6 +21,10 @@ class NativeMode:
         self._string_tool_choice = target.string_tool_choice
         self._encoded = {tool.name: encode_tool(tool) for tool in tools}
         self._tails: dict[tuple[tuple[str, ...] | None, bool], bytes] = {}
+
+    def begin(self) -> HistoryBytes:
+        """Return the bytes of a conversation that begins."""
+        return HistoryBytes(self.encode)
 
     def encode(self, message: Message, *, is_first: bool) -> bytes:
         """Encode one message of the history."""

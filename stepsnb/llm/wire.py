@@ -4,7 +4,7 @@ Encoding the history anew for each request costs time in proportion to its lengt
 conversation; each message is encoded once instead.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 import msgspec
@@ -83,13 +83,19 @@ class HistoryBytes:
 
     Histories handed in may only grow between two calls of `drop`. A replaced or shortened one is noticed by its
     length and its last known message, and encoded anew.
+
+    `tell` turns each message into one that the model's template knows. With it, messages of the user that follow
+    each other go out as one, since such templates (Gemma, Mistral) refuse a conversation with two of them in a row.
     """
 
-    def __init__(self, encode: Encode) -> None:
+    def __init__(self, encode: Encode, tell: Callable[[Message], Message] | None = None) -> None:
         self._encode = encode
+        self._tell = tell
         self._bytes = bytearray()
         self._count = 0
         self._last: Message | None = None
+        self._run: list[str] = []  # what the user said last, without anything between, and where it begins
+        self._run_start = 0
         self.call_ids: set[str] = set()
         """Ids of the tool calls the history holds."""
 
@@ -99,21 +105,33 @@ class HistoryBytes:
         self.call_ids.clear()
         self._count = 0
         self._last = None
+        self._run = []
 
     def extend_to(self, history: Sequence[Message]) -> bytearray:
         """Encode what is new in `history`; return all of it as the elements of a JSON array, to read only."""
         if self._count and (len(history) < self._count or history[self._count - 1] is not self._last):
             self.drop()
         for message in history[self._count :]:
-            encoded = self._encode(message, is_first=not self._bytes)
-            if self._bytes:
-                self._bytes += b","
-            self._bytes += encoded
+            self._add(message if self._tell is None else self._tell(message))
             for call in message.tool_calls:
                 self.call_ids.add(call.id)
             self._last = message
         self._count = len(history)
         return self._bytes
+
+    def _add(self, message: Message) -> None:
+        if message.role != "user" or self._tell is None:
+            self._run = []
+        elif self._run:
+            del self._bytes[self._run_start :]
+            self._run.append(message.content or "")
+            message = Message(role="user", content="\n\n".join(self._run))
+        else:
+            self._run, self._run_start = [message.content or ""], len(self._bytes)
+        encoded = self._encode(message, is_first=not self._bytes)
+        if self._bytes:
+            self._bytes += b","
+        self._bytes += encoded
 
 
 def join_json(items: Iterable[bytes]) -> bytes:

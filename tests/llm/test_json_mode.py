@@ -85,6 +85,33 @@ async def test_calls_results_and_answers_are_told_as_plain_messages(wire_server,
     ]
 
 
+async def test_results_and_messages_that_follow_each_other_go_out_as_one(wire_server, open_chat):
+    chat = open_chat(ADD_STOP, tool_mode="json")
+    second = ToolCall(id="c2", name="add_stop", arguments='{"stop": "Pier"}')
+    history = [
+        user("Go."),
+        Message(role="assistant", tool_calls=(CALL, second)),
+        tool_result(CALL, "added"),
+        tool_result(second, "there already"),
+    ]
+    reply(wire_server, '{"answer": ""}')
+    await chat.complete(history)
+    reply(wire_server, '{"answer": "ok"}')
+    await chat.complete([*history, user("Your reply was empty.")])
+    before, after = (sent(wire_server, number)["messages"] for number in range(2))
+    assert [message["role"] for message in after] == ["system", "user", "assistant", "user"]
+    assert before[:-1] == after[:-1]
+    assert before[-1]["content"] == "Result of add_stop: added\n\nResult of add_stop: there already"
+    assert after[-1]["content"] == before[-1]["content"] + "\n\nYour reply was empty."
+
+
+async def test_first_messages_of_the_user_become_one_behind_what_is_said_of_tools(wire_server, open_chat):
+    reply(wire_server, '{"answer": "ok"}')
+    await open_chat(ADD_STOP, tool_mode="json").complete([user("A summary."), user("Go.")])
+    told, asked = sent(wire_server)["messages"]
+    assert (told["role"], asked) == ("system", {"role": "user", "content": "A summary.\n\nGo."})
+
+
 async def test_reply_cut_by_the_token_limit_is_left_to_the_loop(wire_server, open_chat):
     chat = open_chat(ADD_STOP, tool_mode="json", max_tokens=9)
     reply(wire_server, '{"tool": "add_stop", "argu', "length")

@@ -107,3 +107,18 @@ def test_bytes_that_grew_are_those_of_the_whole(steps):
         history = history + [user(text) for text in step]
         grown.extend_to(history)
     assert grown.extend_to(history) == HistoryBytes(Counting()).extend_to(history)
+
+
+@given(st.lists(st.lists(st.sampled_from(["user", "assistant"]), max_size=4), max_size=5))
+def test_bytes_that_grew_by_joined_messages_are_those_of_the_whole(steps):
+    def tell(message):
+        return message
+
+    grown, history = HistoryBytes(Counting(), tell), []
+    for step in steps:
+        history = history + [Message(role=role, content=str(len(history) + n)) for n, role in enumerate(step)]
+        grown.extend_to(history)
+    sent = grown.extend_to(history)
+    assert sent == HistoryBytes(Counting(), tell).extend_to(history)
+    roles = [message["role"] for message in json.loads(b"[" + bytes(sent) + b"]")]
+    assert ("user", "user") not in zip(roles, roles[1:], strict=False)
