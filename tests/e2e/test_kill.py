@@ -46,7 +46,7 @@ jobs:
 SCRIPT = {
     "version": 1,
     "replies": [
-        *[{"calls": [{"name": "read_file", "arguments": {"path": "notes/a.txt", "end_line": n}}]} for n in range(1, 11)],
+        *[{"calls": [{"name": "read_file", "arguments": {"path": "notes/a.txt", "end_line": n + 1}}]} for n in range(10)],
         {"text": "word " * 2000, "calls": [{"name": "write_file", "arguments": {"path": "report/r", "content": "x"}}]},
         {"text": "done"},
     ],
