@@ -49,6 +49,15 @@ class RunContext:
 
 
 @dataclass(slots=True)
+class _Hold:
+    """A deadline that stands still: for how many, since when, and when it was."""
+
+    count: int = 0
+    began: float = 0.0
+    deadline: float = 0.0
+
+
+@dataclass(slots=True)
 class StepContext:
     """One step on its way: its emitter, its directory, and the clock that ends it after `timeout_s`.
 
@@ -64,6 +73,7 @@ class StepContext:
     timeout_s: float | None = None
     outer: "StepContext | None" = None
     owed: Callable[[], str | None] = lambda: None
+    _hold: _Hold = field(default_factory=_Hold)
 
     def within(self, clock: asyncio.Timeout, timeout_s: float, *, step_id: str, emit: Emit) -> "StepContext":
         """The context of a sub-agent of this step: the same directory, a clock and a record of its own."""
@@ -75,15 +85,19 @@ class StepContext:
             timeout_s=None if timeout_s == math.inf else timeout_s,
             outer=self,
             owed=lambda: None,
+            _hold=_Hold(),
         )
 
     @contextmanager
     def deadline_held(self) -> Iterator[None]:
-        """Let the step's deadline stand still: what happens meanwhile is not the step's own time."""
+        """Let the step's deadline stand still: what happens meanwhile is not the step's own time.
+
+        It runs again when nobody holds it any more: sub-agents that work side by side may all wait for somebody.
+        """
         with ExitStack() as held:
             context: StepContext | None = self
             while context is not None:
-                held.enter_context(_held_still(context.clock))
+                held.enter_context(_held_still(context.clock, context._hold))
                 context = context.outer
             yield
 
@@ -104,17 +118,22 @@ class StepContext:
 
 
 @contextmanager
-def _held_still(clock: asyncio.Timeout) -> Iterator[None]:
+def _held_still(clock: asyncio.Timeout, hold: _Hold) -> Iterator[None]:
     loop = asyncio.get_running_loop()
-    deadline, began = clock.when(), loop.time()
-    if deadline is None or clock.expired():
-        yield
-        return
-    clock.reschedule(None)
+    if hold.count == 0:
+        deadline = clock.when()
+        if deadline is None or clock.expired():
+            yield
+            return
+        hold.deadline, hold.began = deadline, loop.time()
+        clock.reschedule(None)
+    hold.count += 1
     try:
         yield
     finally:
-        clock.reschedule(deadline + loop.time() - began)
+        hold.count -= 1
+        if hold.count == 0:
+            clock.reschedule(hold.deadline + loop.time() - hold.began)
 
 
 @dataclass(frozen=True, slots=True)

@@ -254,8 +254,11 @@ class Conversations:
             if not clock.expired():
                 raise
             outcome, reason = Outcome.FAILED, f"timed out after {limit_s:g} s"
-        except (asyncio.CancelledError, Aborted):
+        except asyncio.CancelledError:
             record(Outcome.ABORTED, "stopped with the step that called it")
+            raise
+        except Aborted as exc:
+            record(Outcome.ABORTED, str(exc))
             raise
         except StepsError as exc:
             outcome, reason = Outcome.ERRORED, str(exc)
