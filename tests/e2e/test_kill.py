@@ -43,10 +43,11 @@ jobs:
     prompt: Go.
 """
 
+LINES = range(1, 11)
 SCRIPT = {
     "version": 1,
     "replies": [
-        *[{"calls": [{"name": "read_file", "arguments": {"path": "notes/a.txt", "end_line": n + 1}}]} for n in range(10)],
+        *[{"calls": [{"name": "read_file", "arguments": {"path": "notes/a.txt", "end_line": n}}]} for n in LINES],
         {"text": "word " * 2000, "calls": [{"name": "write_file", "arguments": {"path": "report/r", "content": "x"}}]},
         {"text": "done"},
     ],
