@@ -23,6 +23,9 @@ from .summary import compacted, is_summary, summary_of
 Ask = Callable[[list[Message]], Awaitable[str]]
 """Sends a request for a summary, without tools, and returns the text of the reply."""
 
+_WORTH_SHARE = 0.1
+"""Of the budget: an older part that is smaller than this gains nothing by a summary, which is a request to pay."""
+
 _REQUEST_SHARE = 0.75
 """Of the window: the most of a conversation in one request for a summary; the rest is for the summaries themselves."""
 
@@ -166,7 +169,8 @@ async def compact(
     if not force and not budget.is_exceeded_by(SizeMeter().measure(whole)):
         return None
     old, recent = split(whole, keep_tokens=budget.keep_tokens)
-    if not _is_worth_it(whole, old, recent):
+    is_small = not force and estimate_tokens(old) < (budget.compact_at or 0) * _WORTH_SHARE
+    if is_small or not _is_worth_it(whole, old, recent):
         return None
     summary = summary_of(whole)
     for text in _pieces(_texts(old), budget.request_tokens):

@@ -288,7 +288,7 @@ class _Held:
                 text=reply.text,
                 thinking=reply.thinking,
                 tool_calls=[StoredCall(call.id, call.name, call.arguments) for call in reply.tool_calls],
-                marks=list(reply.marks),
+                marks=[mark for mark in reply.marks if mark is not Mark.EMPTY or not self._has_decided],
             )
         )
         self._check_truncation(reply, choice)

@@ -95,7 +95,7 @@ class LoadedPipeline:
         return _start(self._build(None, options, place, adapt=only_these), place)
 
     def open(self, job: str | None = None, *, after: OpenRun | None = None, **options: Unpack[RunOptions]) -> OpenRun:
-        """Open a run that goes on cell by cell; `after` hands on the artifacts of a run that has ended."""
+        """Open a run that goes on cell by cell, from the artifacts and decisions of `after`, a run that has ended."""
         place = RunPlace(options) if after is None else after.place
         run = self._build(job, options, place, after)
         return OpenRun(run, self._adapted(options), place, self._with(options))
@@ -142,7 +142,8 @@ class LoadedPipeline:
             ladder=ladder,
             functions=functions,
         )
-        setup = RunSetup(tuple(artifacts), None if after is None else after.run_id)
+        decisions = {} if after is None else after.decisions
+        setup = RunSetup(tuple(artifacts), decisions, None if after is None else after.run_id)
         return JobRun(plan, context, setup)
 
 

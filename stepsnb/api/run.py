@@ -11,7 +11,7 @@ from ..engine import EngineTask, engine
 from ..errors import InputError
 from ..events import Artifact, Event
 from ..outcome import Outcome
-from ..run import JobRun, RunResult, StepResult, total_cost_usd, total_usage
+from ..run import Decision, JobRun, RunResult, StepResult, total_cost_usd, total_usage
 from ..settings import INTERRUPT_POLL_S, STOP_PROMPT_S
 from ..usage import Usage
 from ..workspace import ArtifactTree
@@ -230,6 +230,11 @@ class OpenRun:
     def artifacts(self) -> tuple[ArtifactTree, ...]:
         """What its steps left behind so far."""
         return self._run.artifacts
+
+    @property
+    def decisions(self) -> Mapping[str, Decision]:
+        """What its steps decided so far, by their names."""
+        return self._run.decisions
 
     def next(self) -> RunHandle:
         """Run the plan's next step; the last one ends the run."""

@@ -3,10 +3,12 @@
 from .context import RunContext
 from .ids import new_run_id
 from .job import JobRun, RunSetup
+from .opening import Decision
 from .recorder import Recorder, Sink
 from .results import RunResult, StepResult, total_cost_usd, total_usage
 
 __all__ = [
+    "Decision",
     "JobRun",
     "Recorder",
     "RunContext",

@@ -209,12 +209,12 @@ class Conversations:
             except EffectFailed as exc:
                 return ToolResult.error(str(exc))
             self._children += 1
-            return await self._hold_child(brief, ctx, f"{ctx.step_id}.{self._children}", call.call_id, policy)
+            return await self._hold_child(brief, ctx, f"{ctx.step_id}.{self._children}", call, policy)
 
         return spawn
 
     async def _hold_child(
-        self, brief: Brief, ctx: StepContext, step_id: str, call_id: str, policy: RetryPolicy
+        self, brief: Brief, ctx: StepContext, step_id: str, call: ToolContext, policy: RetryPolicy
     ) -> ToolResult:
         """Hold a sub-agent's conversation and record it as a step of its own, below the one that called it."""
         child, emit, began = brief.agent, ctx.run.recorder.step(step_id), time.monotonic()
@@ -223,7 +223,7 @@ class Conversations:
                 name=child.name,
                 step_kind="sub_agent",
                 parent_id=ctx.step_id,
-                call_id=call_id,
+                call_id=call.call_id,
                 agent=child.name,
                 model=self._models.of(child).target.label,
                 tools=list(child.tool_names),
@@ -255,7 +255,10 @@ class Conversations:
                 raise
             outcome, reason = Outcome.FAILED, f"timed out after {limit_s:g} s"
         except asyncio.CancelledError:
-            record(Outcome.ABORTED, "stopped with the step that called it")
+            if call.deadline is not None and asyncio.get_running_loop().time() >= call.deadline:
+                record(Outcome.FAILED, "timed out (`timeout:` of the grant)")
+            else:
+                record(Outcome.ABORTED, "stopped with the step that called it")
             raise
         except Aborted as exc:
             record(Outcome.ABORTED, str(exc))

@@ -4,9 +4,9 @@ import asyncio
 import os
 import time
 import weakref
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..config import Step
 from ..errors import InputError, StepsError, StoreError
@@ -17,6 +17,7 @@ from ..suggest import unknown_name
 from ..workspace import ArtifactTree, RunWorkspace
 from .asserts import judge_job
 from .context import RunContext
+from .opening import Decision
 from .results import RunResult, StepResult
 from .step import STOPPED, run_step, unforeseen
 from .stopping import accept_stop, finish, finish_in_thread
@@ -27,9 +28,10 @@ ABANDONED = "left before its last step"
 
 @dataclass(frozen=True, slots=True)
 class RunSetup:
-    """What a run starts from besides its plan: artifacts handed in, and the run it goes on from."""
+    """What a run starts from besides its plan: artifacts handed in, and the run it goes on from with its decisions."""
 
     artifacts: tuple[ArtifactTree, ...] = ()
+    decisions: Mapping[str, Decision] = field(default_factory=dict)
     forked_from: str | None = None
 
 
@@ -40,6 +42,7 @@ class JobRun:
         self._plan = plan
         self._context = context
         context.notes_wanted = plan.notes_wanted
+        context.decisions.update(setup.decisions)
         self._setup = setup
         self._position = 0
         self._steps: list[StepResult] = []
@@ -70,6 +73,11 @@ class JobRun:
     def artifacts(self) -> tuple[ArtifactTree, ...]:
         """What the run's steps left behind so far."""
         return tuple(self._context.artifacts.values())
+
+    @property
+    def decisions(self) -> Mapping[str, Decision]:
+        """What the run's steps decided so far, by their names."""
+        return dict(self._context.decisions)
 
     def hide(self, secrets: Sequence[str]) -> None:
         """Keep more values out of the run's events."""

@@ -165,6 +165,17 @@ def test_words_of_another_step_cannot_close_their_fence(run, scripted_llm):
     assert told.endswith("</step_result>")
 
 
+def test_run_that_goes_on_from_one_that_has_ended_reads_its_decisions(scripted_llm, tmp_path):
+    decides(scripted_llm, note="fine")
+    text = f"agents: [{{name: judge, source: {{model: {scripted_llm.model}}}}}]\njobs:\n- name: job\n  plan:\n"
+    pipeline = stepsnb.load(text + "".join(f"  {line}\n" for line in JUDGE.strip().splitlines()))
+    first = pipeline.open(store=tmp_path)
+    first.next().result()
+    later = pipeline.open(after=first, store=tmp_path)
+    gate = "- task: gate\n  context: {from: {judge: note}}\n  run: cat upstream/judge\n"
+    assert later.run_steps(gate).result().steps[-1].text == "approve\n\nfine\n"
+
+
 # -- typed output
 
 

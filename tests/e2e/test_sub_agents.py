@@ -141,7 +141,7 @@ def test_timeout_of_the_grant_bounds_one_call_of_the_child(run, scripted_llm, he
     assert result.text == "It took too long."
     assert "timed out after 1 s" in ends(result, "s2")[0].result
     finished = next(e for e in result.events if e.kind == "step_finished" and e.step_id == "s2.1")
-    assert finished.outcome == "aborted"
+    assert (finished.outcome, finished.reason) == ("failed", "timed out (`timeout:` of the grant)")
 
 
 def test_child_asks_people_under_its_own_name(run, scripted_llm, helper_llm):
