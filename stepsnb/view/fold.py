@@ -117,7 +117,7 @@ class Fold:
         """Return the option that the state shows as `shown`, exactly as it was offered; else `shown` itself."""
         with self._lock:
             for step in (*self._nodes, *self._nested):
-                if (option := step.transcript.original_option(question_id, shown)) is not None:
+                if (option := step.transcript.questions.original_option(question_id, shown)) is not None:
                     return option
         return shown
 
@@ -165,8 +165,8 @@ class Fold:
                 transcript.add_tool(event)
                 self._set(step.path, tool_calls=transcript.tool_calls)
             case Question():
-                transcript.add_question(event)
-                self._set(step.path, questions=transcript.questions)
+                transcript.questions.add(event)
+                self._set(step.path, questions=transcript.questions.count)
                 self._mark_waiting(step)
             case Nudge() | Retry() | LoopWarning():
                 transcript.add_incident(event)
@@ -282,7 +282,7 @@ class Fold:
         )
 
     def _mark_waiting(self, step: Node) -> None:
-        (self._waiting.add if step.transcript.is_waiting else self._waiting.discard)(step)
+        (self._waiting.add if step.transcript.questions.is_waiting else self._waiting.discard)(step)
         for shown in step.lineage:
             if self._document.get(shown.path)["status"] in ("running", "waiting"):
                 is_waiting = any(shown in node.lineage for node in self._waiting)

@@ -81,7 +81,8 @@ def _item(item: dict[str, Any], limits: Limits) -> str:
             said = one_line(item["text"], _LINE_CHARACTERS)
             return {"system": "", "summary": f"(summary: {said})"}.get(item["role"], f"> {said}")
         case "tool":
-            failed = "failed: " + one_line(item["result"], _LINE_CHARACTERS) if item["status"] == "failed" else ""
+            said = one_line(item["result"], _LINE_CHARACTERS)
+            failed = ": ".join(filter(None, ["failed", said])) if item["status"] == "failed" else ""
             line = " · ".join(filter(None, [f"{item['tool']} {item['summary']}".strip(), item["facts"], failed]))
             inside = (_indent(_item(conversation, limits)) for conversation in item["inside"])
             return "\n".join([line, *inside])

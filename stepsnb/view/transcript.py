@@ -15,7 +15,6 @@ from ..events import (
     Note,
     Nudge,
     Output,
-    Question,
     Request,
     Retry,
     Tool,
@@ -31,24 +30,15 @@ from .incidents import (
     retry_incident,
     truncation_incident,
 )
+from .questions import Questions
 from .replies import Replies
-from .visible import one_line, visible
+from .visible import one_line
 from .words import argument_summary, count_words, duration_words, pretty_arguments, size_words
 from .writer import Writer
 
 _PROGRESS_CHARACTERS = 120
 _NOTE_CHARACTERS = 2_000
 _NAME_CHARACTERS = 200
-_OPTIONS_SHOWN = 50
-
-_SOURCES = {
-    "given": "given in advance",
-    "widget": "by a person",
-    "prompt": "by a person at the prompt",
-    "mailbox": "by a person elsewhere",
-    "agent": "by another agent",
-    "default": "the default; nobody answered",
-}
 
 
 class Transcript:
@@ -57,22 +47,14 @@ class Transcript:
     def __init__(self, writer: Writer) -> None:
         self.replies = Replies(writer)
         self.tool_calls = 0
-        self.questions = 0
+        self.questions = Questions(writer)
         self._writer = writer
         self._running: dict[str, Path | None] = {}
-        self._asked: dict[str, tuple[Path | None, float]] = {}
-        self._options: dict[str, dict[str, str]] = {}
-        self._open: set[str] = set()
         self._told = ""
         self._given: set[str] = set()
         self._marks: dict[str, list[str]] = {}
         self._compacting: Path | None = None
         self._progress: tuple[str, Path | None] | None = None
-
-    @property
-    def is_waiting(self) -> bool:
-        """Whether a question of this step waits for somebody."""
-        return bool(self._open)
 
     def note(self, text: str, *, tone: str) -> Path | None:
         """Add a line about what went wrong (`problem`), was `mended`, or is just worth saying (`info`)."""
@@ -194,41 +176,6 @@ class Transcript:
         if event.promoted:
             self.note(f"a call of `{event.tool}` came as plain text; taken as the call it is", tone="mended")
 
-    def add_question(self, event: Question) -> None:
-        """Add a question when it is asked; close it when it is answered or nobody did in time."""
-        if event.question_id not in self._asked:
-            self._ask(event)
-        path, asked_at = self._asked[event.question_id]
-        if event.phase == "asked":
-            self._open.add(event.question_id)
-            return
-        self._open.discard(event.question_id)
-        answer = None if event.answer is None else self._writer.clip(event.answer, VIEW_ARGUMENT_CHARACTERS)[0]
-        self._writer.set(path, status=event.phase, answer=answer, by=_who_answered(event, asked_at))
-
-    def _ask(self, event: Question) -> None:
-        self.questions += 1
-        path = self._writer.push(
-            "question",
-            needed=True,
-            id=event.question_id,
-            agent=one_line(event.agent, _NAME_CHARACTERS),
-            text=self._writer.clip(event.text, VIEW_ARGUMENT_CHARACTERS)[0],
-            options=[one_line(option, _NAME_CHARACTERS) for option in event.options[:_OPTIONS_SHOWN]],
-            options_required=event.options_required,
-            default=None if event.default is None else one_line(event.default, _NAME_CHARACTERS),
-            expires_at=event.expires_at,
-            status="asked",
-            answer=None,
-            by="",
-        )
-        self._asked[event.question_id] = (path, event.at)
-        self._options[event.question_id] = {one_line(option, _NAME_CHARACTERS): option for option in event.options}
-
-    def original_option(self, question_id: str, shown: str) -> str | None:
-        """Return the option that is shown as `shown`, None when the question is not of this step or it is none."""
-        return self._options.get(question_id, {}).get(shown)
-
     def add_output(self, event: Output) -> None:
         """Add what a command printed."""
         stdout, stdout_cut = self._writer.clip(event.stdout, VIEW_RESULT_CHARACTERS)
@@ -255,9 +202,7 @@ class Transcript:
 
     def close(self) -> None:
         """The step is over: what is still open will not be settled any more."""
-        for question_id in sorted(self._open):
-            self._writer.set(self._asked[question_id][0], status="withdrawn")
-        self._open.clear()
+        self.questions.close()
         for path in self._running.values():
             self._writer.set(path, status="failed", facts="cut off")
         self._running.clear()
@@ -280,13 +225,3 @@ def _facts(event: Tool, marks: list[str]) -> str:
     elif event.code:
         facts.append(one_line(event.code, _NAME_CHARACTERS))
     return " · ".join([*facts, *marks])
-
-
-def _who_answered(event: Question, asked_at: float) -> str:
-    if event.phase == "expired":
-        return ""
-    by = _SOURCES.get(event.source or "", visible(event.source or ""))
-    if event.answered_by:
-        by = f"by {one_line(event.answered_by, _NAME_CHARACTERS)}"
-    waited_s = event.at - asked_at
-    return f"{by}, after {duration_words(waited_s)}" if asked_at and waited_s >= 1 else by

@@ -112,7 +112,7 @@ write · 2 tool calls · m/large
   summarizer "sum up" · 9 bytes · 2 s · repaired
     summarizer, asked by write · 1 tool call · m/small · 12,800 tokens (75% cached) · $0.014
       > sum up
-      read_file · 0 bytes · provider_error · failed:\x20
+      read_file · 0 bytes · provider_error · failed
       ↺ called `read_file` 6 times with the same result; told so
       In short.
       ! the reply was cut off by the model's output limit
