@@ -1,7 +1,11 @@
 """When a conversation is summarised, what of it stays, and how its size is estimated."""
 
+import json
+
 import pytest
 
+import stepsnb
+from tests.llm.conftest import DONE, delta
 from tests.support.fixtures_step import PRINTS
 
 
@@ -68,3 +72,17 @@ def test_size_counts_the_arguments_of_calls(run, scripted_llm):
     scripted_llm.says(calls=[("list_dir", arguments)]).says("SUMMARY").says("done")
     start = of(run(agent={"compact_after_tokens": 1_000}), "compaction")[0]
     assert start.before > 1_000
+
+
+@pytest.mark.parametrize("tools", [[], ["list_dir"]])
+def test_size_of_a_request_has_the_system_text_and_the_tools_in_it(wire_server, tools):
+    wire_server.streams(delta(content="z" * 400), delta("stop"), DONE)  # says nothing of its usage
+    agent = {"name": "a", "source": {"endpoint": wire_server.base_url, "model": "m"}, "context_window": 9_000}
+    jobs = [{"name": "j", "plan": [{"agent": "a", "prompt": "x" * 400}]}]
+    result = stepsnb.load(json.dumps({"agents": [{**agent, "tools": tools}], "jobs": jobs})).run(memory=True)
+    (usage,) = of(result, "context_usage")
+    request = wire_server.requests[0].json()
+    system, (offered,) = request["messages"][0]["content"], request.get("tools", [None])
+    described = [] if offered is None else [offered["function"]["name"], offered["function"]["description"]]
+    described += [] if offered is None else [json.dumps(offered["function"]["parameters"], separators=(",", ":"))]
+    assert usage.used == 100 + 100 + sum(-(-len(text) // 4) for text in (system, *described))

@@ -40,6 +40,12 @@ def test_no_attempt_at_all_is_an_error(run, where):
         run(**{where: {"attempts": 0}})
 
 
+def test_task_is_tried_once(tmp_path):
+    text = "jobs: [{name: j, plan: [{task: t, env: {LOG: ((log))}, run: 'echo x >> \"$LOG\"; exit 1'}]}]"
+    result = stepsnb.load(text, vars={"log": str(tmp_path / "log")}).run(memory=True)
+    assert (result.outcome, (tmp_path / "log").read_text()) == ("failed", "x\n")
+
+
 @pytest.mark.parametrize(
     ("status", "requests"),
     [(400, 1), (401, 1), (402, 1), (403, 1), (404, 1), (413, 1), (422, 1)]
