@@ -45,11 +45,12 @@ def write(text: str, file: TextIO | None = None, *, end: str = "\n") -> None:
 
     Raises: BrokenPipeError when nobody reads standard output any more; OutputError when it cannot be written to.
     """
+    out = file or sys.stdout
     try:
-        print(text, file=file or sys.stdout, end=end, flush=True)
+        print(text, file=out, end=end, flush=True)
     except OSError as exc:
-        if file is sys.stderr:
-            silence(sys.stderr)
+        if out is sys.stderr:
+            silence(out)
             return
         if isinstance(exc, BrokenPipeError):
             raise
