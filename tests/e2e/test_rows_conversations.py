@@ -61,7 +61,8 @@ def test_deadline_covers_all_turns_together(run, scripted_llm):
     for _ in range(9):
         scripted_llm.says(calls=[("run_shell", {"command": "sleep 0.4; date +%N"})])
     result = run(agent={"tools": ["run_shell"]}, step={"timeout": "1s"})
-    assert (result.outcome, scripted_llm.request_count) == ("failed", 3)
+    assert "timed out after 1 s (`timeout:`)" in result.error
+    assert 1 < scripted_llm.request_count < 5  # each turn alone takes less than half of the time
 
 
 # -- arguments that are not JSON

@@ -198,9 +198,9 @@ def test_every_form_of_grant_takes_a_timeout(run, scripted_llm, ends, grant, cal
 
 def test_each_call_has_the_whole_of_its_timeout(run, scripted_llm, ends):
     for number in range(3):
-        scripted_llm.says(calls=[("run_shell", {"command": f"sleep 0.5; echo {number}"})])
+        scripted_llm.says(calls=[("run_shell", {"command": f"sleep 0.8; echo {number}"})])
     scripted_llm.says("done")
-    result = run(agent={"tools": [{"builtin": "run_shell", "timeout": "1s"}]})
+    result = run(agent={"tools": [{"builtin": "run_shell", "timeout": "2s"}]})
     assert [end.ok for end in ends(result)] == [True, True, True]
 
 
