@@ -136,7 +136,7 @@ class Conversations:
             describe=lambda name: ctx.run.pipeline.agent(name).description,
             spawn=lambda grant: self._spawner(grant, brief, ctx),
         )
-        target, decided = client.target, Decided()
+        target, decided, attempts = client.target, Decided(), brief.attempts or agent.attempts
         names = [tool.name for tool in granted]
         decisions = brief.decision_names
         obligations = Obligations(
@@ -162,13 +162,13 @@ class Conversations:
             window=window.tokens,
             is_free=target.price is not None and not (target.price.input or target.price.output),
             opening=brief.opening,
-            policy=policy_for("llm", *agent_layers("llm", agent.retry), attempts_layer(brief.attempts)),
+            policy=policy_for("llm", *agent_layers("llm", agent.retry), attempts_layer(attempts)),
             executor=self._models.room_of(agent),
             budget=budget,
             summarizer=client.open([]),
             deadline=ctx.time_left,
         )
-        text = build_system_text(agent.system, inputs=brief.inputs, outputs=brief.outputs, timeout_s=brief.deadline_s)
+        text = build_system_text(agent.system, inputs=brief.inputs, outputs=brief.outputs, timeout_s=ctx.timeout_s)
         ctx.emit(MessageAdded(role="system", text=text))
         return Held(await run_agent(deps, [system(text)]), obligations, decided)
 
@@ -243,7 +243,8 @@ class Conversations:
                 )
             )
 
-        limit_s = min(brief.deadline_s or math.inf, policy.total_timeout_s or math.inf)
+        left = ctx.time_left()
+        limit_s = min(brief.deadline_s or math.inf, policy.total_timeout_s or math.inf, left[0] if left else math.inf)
         clock = asyncio.timeout(None if limit_s == math.inf else limit_s)
         held = None
         try:

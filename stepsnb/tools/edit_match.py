@@ -130,8 +130,13 @@ def _in_own_words(own: Sequence[str], old: Sequence[str], new: Sequence[str]) ->
     for tag, start, end, new_start, new_end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":
             lines += own[start:end]
-        else:
-            lines += [_reindented(line, indents) for line in new[new_start:new_end]]
+            continue
+        for count, line in enumerate(new[new_start:new_end]):
+            beside = min(start + count, end - 1)  # the line it stands for; where it stands for none, the one before
+            if _indent(line) not in indents and beside >= 0 and _indent(line) == _indent(old[beside]) and line.strip():
+                lines.append(_indent(own[beside]) + line.lstrip())
+            else:
+                lines.append(_reindented(line, indents))
     return "\n".join(lines)
 
 

@@ -91,3 +91,9 @@ def test_one_line_without_likeness_spoils_a_block() -> None:
 def test_very_long_lines_are_compared_by_their_beginnings() -> None:
     text = f"begin\n{'ab' * 100_000}\nend\n"
     assert edited(text, f"begin\n{'ab' * 90_000}\nend", "x") == ("block-anchor", "x\n")
+
+
+def test_changed_line_takes_the_indentation_of_the_line_it_stands_for() -> None:
+    text = "class A:\n    def f(self):\n        x = 1\n        return x\n"
+    changed = edited(text, "def f(self):\nx = 1\nreturn x", "def f(self):\nx = 1\nreturn -x")
+    assert changed == ("line-trimmed", "class A:\n    def f(self):\n        x = 1\n        return -x\n")

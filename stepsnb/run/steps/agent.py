@@ -40,7 +40,7 @@ def brief_of(step: AgentStep, agent: Agent, opening: list[SyntheticCall], *, not
         inputs=step.inputs,
         outputs=step.outputs,
         max_turns=step.max_turns,
-        attempts=step.attempts or agent.attempts,
+        attempts=step.attempts,
         timeout_s=step.timeout_s,
         opening=opening,
         verdicts=step.verdicts or (),
