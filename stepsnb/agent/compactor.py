@@ -47,6 +47,10 @@ class Compactor:
             done = await compact(history, budget, lambda messages: self._summarize(messages, turn))
         except (ProviderError, EffectFailed) as exc:
             done, end.error = None, str(exc)
+        except BaseException:  # the step was stopped, or is out of time: in the record it ended all the same
+            end.error = "cut off before there was a summary"
+            emit(end)
+            raise
         else:
             end.error = _why_not(done, before)
         if done is not None and end.error is None:

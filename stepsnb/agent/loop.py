@@ -120,12 +120,14 @@ class _Held:
             self._requester, deps.budget, deps.summarizer, self._size, on_rewritten=self._truncation.reset
         )
         self._is_warned = False
+        self._had_decided = False  # before the message that is being answered
 
     async def hold(self) -> AgentResult:
         last = len(self._deps.messages) - 1
         try:
             for position, message in enumerate(self._deps.messages):
                 self._deps.obligations.is_final = position == last
+                self._had_decided = self._deps.obligations.has_decided
                 self._say(message)
                 if position == 0:
                     self._open()
@@ -179,7 +181,8 @@ class _Held:
 
     @property
     def _has_decided(self) -> bool:
-        return self._deps.obligations.has_decided
+        """Whether the decision is the answer to this message, so that nothing need be said beside it."""
+        return self._deps.obligations.has_decided and not self._had_decided
 
     def _say(self, text: str, *, synthetic: bool = False) -> None:
         self._history.append(user(text, synthetic=synthetic))

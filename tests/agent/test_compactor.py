@@ -1,5 +1,9 @@
 """When a running conversation is summarised, and what is made of a summary that is of no use."""
 
+import asyncio
+
+import pytest
+
 from stepsnb.agent.compaction import Budget, SizeMeter
 from stepsnb.agent.compactor import Compactor
 from stepsnb.agent.summary import summary_of
@@ -80,3 +84,18 @@ async def test_summary_that_leaves_a_conversation_too_long_is_not_asked_for_agai
     assert conversation.model.count == 1
     await conversation.grow(100)
     assert conversation.model.count == 2
+
+
+async def test_summary_that_is_stopped_has_an_end_in_the_record():
+    conversation = Conversation("never said")
+
+    async def hang(history, choice=None, listener=None):
+        await asyncio.sleep(60)
+
+    conversation.model.complete = hang
+    await conversation.grow(350)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await conversation.grow(200)
+    assert [end.error for end in conversation.ends] == ["cut off before there was a summary"]
+    assert len(conversation.history) == 6

@@ -394,3 +394,18 @@ async def test_reply_that_broke_off_is_not_summarised_before_it_was_gone_on_with
     result = await agent.run(broken(long), Reply(text=" end."), budget=budget, summarizer=Conversation())
     assert result.text == f"{long} end."
     assert long in [message.content for message in agent.chat.seen[1][0]]
+
+
+async def test_decision_is_no_answer_to_a_later_message(agent):
+    owed = Obligations(decisions=["verdict"], tools=["verdict"])
+    decide = tool("verdict", lambda: ToolResult("recorded"))
+    replies = [calling("verdict"), Reply(text=""), *[Reply(text="")] * (MAX_EMPTY_REPLIES + 1)]
+    result = await agent.run(*replies, tools=[decide], messages=["Decide.", "Why?"], obligations=owed)
+    assert (result.stop, len(agent.chat.seen)) == (StopReason.EMPTY, 3 + MAX_EMPTY_REPLIES)
+
+
+async def test_decision_is_the_whole_answer_to_its_own_message(agent):
+    owed = Obligations(decisions=["verdict"], tools=["verdict"])
+    decide = tool("verdict", lambda: ToolResult("recorded"))
+    result = await agent.run(calling("verdict"), Reply(text=""), tools=[decide], obligations=owed)
+    assert (result.stop, result.text) == (StopReason.ANSWERED, "")
