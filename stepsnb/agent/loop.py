@@ -112,6 +112,7 @@ class _Held:
         self._turn = 0  # of the last reply asked for; those that were not whole are turns of their own in the record
         self._spent = 0  # whole replies, which is what `max_turns` counts
         self._text = ""
+        self._parts: list[str] = []  # of the reply that is under way, as far as it came
         self._continuations = Continuations()
         self._loops = LoopDetector()
         self._truncation = TruncationDetector()
@@ -134,7 +135,7 @@ class _Held:
                 if (end := await self._run_to_end()) is not None:
                     return end
         except (ProviderError, EffectFailed) as exc:
-            return self._end(StopReason.PROVIDER, self._text, str(exc))
+            return self._end(StopReason.PROVIDER, "".join(self._parts) or self._text, str(exc))
         return self._end(StopReason.ANSWERED, self._text)
 
     async def _run_to_end(self) -> AgentResult | None:
@@ -166,7 +167,8 @@ class _Held:
         try:
             reply = await self._whole_reply(Choice(may_call=False))
         except (ProviderError, EffectFailed) as exc:
-            return self._end(StopReason.PROVIDER, "", f"{used}, and the last request failed: {exc}")
+            text = "".join(self._parts)
+            return self._end(StopReason.PROVIDER, text, f"{used}, and the last request failed: {exc}")
         if not (reply.text or "").strip():
             return self._end(StopReason.EMPTY, "", f"{used}, and {_why_empty(reply)}")
         return self._end(StopReason.WRAPPED_UP, reply.text or "")
@@ -204,7 +206,7 @@ class _Held:
 
     async def _whole_reply(self, choice: Choice) -> Reply:
         """Ask until a reply is whole, and return it with the text of the parts before it."""
-        parts: list[str] = []
+        parts = self._parts = []
         while True:
             self._warn_of_deadline()
             if not parts:  # a reply is gone on with where it stopped only while it is there word by word

@@ -149,7 +149,7 @@ async def test_calls_of_a_reply_that_broke_off_are_dropped_and_sent_again(agent)
 
 async def test_replies_that_break_off_again_and_again_end_with_the_text_so_far(agent):
     result = await agent.run(*[broken(f"{n} ") for n in range(CONTINUATIONS + 1)])
-    assert result.stop is StopReason.PROVIDER
+    assert (result.stop, result.text) == (StopReason.PROVIDER, "".join(f"{n} " for n in range(CONTINUATIONS + 1)))
     assert f"the connection was lost in {CONTINUATIONS + 1} replies in a row" in result.reason
     assert len(agent.chat.seen) == CONTINUATIONS + 1
 
