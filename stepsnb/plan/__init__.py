@@ -1,5 +1,8 @@
 """What a run will do, worked out from models alone: no clock, no files, no environment."""
 
-from .build import Plan, PlannedStep, build_plan
+from .build import build_plan
+from .node import Node, Plan
 
-__all__ = ["Plan", "PlannedStep", "build_plan"]
+PlannedStep = Node
+
+__all__ = ["Node", "Plan", "PlannedStep", "build_plan"]
