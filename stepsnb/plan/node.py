@@ -2,11 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from ..config import Job, Step
-
-_NOTHING: Mapping[str, "Node"] = MappingProxyType({})
 
 
 @dataclass(slots=True, eq=False)
@@ -34,7 +31,7 @@ class Node:
     step: Step
     parent: "Node | None" = field(default=None, repr=False)
     children: tuple["Node", ...] = field(default=(), repr=False)
-    hooks: Mapping[str, "Node"] = field(default=_NOTHING, repr=False)
+    hooks: Mapping[str, "Node"] = field(default_factory=dict, repr=False)
     coordinates: Mapping[str, str] = field(default_factory=dict)
     hash: str = ""
 
@@ -56,7 +53,7 @@ class Plan:
 
     job: Job
     nodes: tuple[Node, ...]
-    hooks: Mapping[str, Node] = field(default=_NOTHING)
+    hooks: Mapping[str, Node] = field(default_factory=dict)
     notes_wanted: frozenset[str] = frozenset()
     """Names of the steps whose note another step reads, so that they have to give one."""
 
