@@ -71,6 +71,8 @@ def _checker(tool: str, names: tuple[str, ...], needed: tuple[str, ...]) -> Any:
     model = create_model(tool, __config__=ConfigDict(extra="forbid", coerce_numbers_to_str=True), **fields)
 
     def check(arguments: dict[str, Any]) -> dict[str, str]:
+        # Models write null for what they leave out.
+        arguments = {name: value for name, value in arguments.items() if value is not None or name in needed}
         checked: dict[str, str] = model.model_validate(arguments).model_dump(by_alias=True, exclude_unset=True)
         return checked
 

@@ -14,6 +14,8 @@ MAX_COUNTED = 100
 _ALIKE_MEAN = 0.6
 _ALIKE_LEAST = 0.3
 _COMPARED_CHARACTERS = 500
+_COMPARED_PRODUCT = 5_000_000
+"""Of the lengths of two lines that are compared, over all of a search: comparing takes time in proportion to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,33 +96,54 @@ def _trimmed(lines: _Lines, wanted: Sequence[str]) -> Iterator[int]:
             yield first
 
 
-def _anchored(lines: _Lines, wanted: Sequence[str]) -> Iterator[int]:
-    """Yield where the first and the last line match but for the white space around, and those between are alike."""
+def _anchored(lines: _Lines, wanted: Sequence[str]) -> list[int]:
+    """Return where the first and the last line match but for the white space around, and those between are alike.
+
+    A search that takes too long finds nothing: what it has not seen might be the place that was meant.
+    """
     trimmed = [line.strip() for line in wanted]
     if len(trimmed) < 3 or not trimmed[0] or not trimmed[-1]:
-        return
+        return []
     last = len(trimmed) - 1
+    likeness = _Likeness()
+    found: list[int] = []
     for first in range(len(lines.trimmed) - last):
         block = lines.trimmed[first : first + last + 1]
-        if (block[0], block[-1]) == (trimmed[0], trimmed[-1]) and _are_alike(block[1:-1], trimmed[1:-1]):
-            yield first
+        if (block[0], block[-1]) == (trimmed[0], trimmed[-1]) and _are_alike(block[1:-1], trimmed[1:-1], likeness):
+            found.append(first)
+        if likeness.is_spent:
+            return []
+    return found
 
 
-def _are_alike(own: Sequence[str], wanted: Sequence[str]) -> bool:
+def _are_alike(own: Sequence[str], wanted: Sequence[str], compared: "_Likeness") -> bool:
     total = 0.0
     for mine, theirs in zip(own, wanted, strict=True):
-        likeness = _likeness(mine[:_COMPARED_CHARACTERS], theirs[:_COMPARED_CHARACTERS])
+        likeness = compared.of(mine[:_COMPARED_CHARACTERS], theirs[:_COMPARED_CHARACTERS])
         if likeness < _ALIKE_LEAST:
             return False
         total += likeness
     return total >= _ALIKE_MEAN * len(own)
 
 
-def _likeness(mine: str, theirs: str) -> float:
-    if mine == theirs:
-        return 1.0
-    matcher = difflib.SequenceMatcher(None, mine, theirs, autojunk=False)
-    return matcher.ratio() if matcher.quick_ratio() >= _ALIKE_LEAST else 0.0
+class _Likeness:
+    """How alike lines are, as long as comparing them has not taken more than anyone waits for."""
+
+    def __init__(self) -> None:
+        self._left = _COMPARED_PRODUCT
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether nothing more is compared, so that no further block is found."""
+        return self._left <= 0
+
+    def of(self, mine: str, theirs: str) -> float:
+        """Return the likeness of two lines, from 0 to 1."""
+        if mine == theirs:
+            return 1.0
+        self._left -= len(mine) * len(theirs)
+        matcher = difflib.SequenceMatcher(None, mine, theirs, autojunk=False)
+        return matcher.ratio() if not self.is_spent and matcher.quick_ratio() >= _ALIKE_LEAST else 0.0
 
 
 def _in_own_words(own: Sequence[str], old: Sequence[str], new: Sequence[str]) -> str:

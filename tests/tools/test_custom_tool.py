@@ -79,6 +79,7 @@ async def test_number_becomes_text(call: Call) -> None:
 async def test_argument_may_be_left_out_where_a_default_stands(call: Call) -> None:
     tool = custom_tool(grant('echo {{ .args.tag | default "none" }}'))
     assert (await call(tool)).result.content == "none\n"
+    assert (await call(tool, tag=None)).result.content == "none\n"
     assert (await call(tool, tag="v1")).result.content == "v1\n"
 
 

@@ -97,3 +97,9 @@ def test_changed_line_takes_the_indentation_of_the_line_it_stands_for() -> None:
     text = "class A:\n    def f(self):\n        x = 1\n        return x\n"
     changed = edited(text, "def f(self):\nx = 1\nreturn x", "def f(self):\nx = 1\nreturn -x")
     assert changed == ("line-trimmed", "class A:\n    def f(self):\n        x = 1\n        return -x\n")
+
+
+def test_search_among_endless_likeness_finds_nothing_rather_than_a_guess() -> None:
+    block, other = "{\n" + "abcdefghij" * 50 + "\n}\n", "{\n" + "jihgfedcba" * 50 + "\n}"
+    assert edited("{\n" + "jihgfedcbx" * 50 + "\n}\n", other, "q") is not None
+    assert edited("{\n" + "jihgfedcbx" * 50 + "\n}\n" + block * 100, other, "q") is None
