@@ -1,9 +1,10 @@
 """YAML to checked models: strict, with a place for every problem; reads no file but the one it is asked to load."""
 
 from .agent import Agent
-from .artifact_flow import FILES_ARTIFACT, UnmetInput, check_artifacts
+from .artifact_flow import FILES_ARTIFACT, Flow, FlowProblem, check_artifacts
 from .assertion import JobAssert, PipelineAssert, StepAssert, ToolCallAssert
 from .defaults import Defaults, PriceEntry
+from .fix import FixSpec
 from .grants import (
     BUILTIN_TOOLS,
     DEFAULT_TOOLS,
@@ -14,54 +15,105 @@ from .grants import (
     Grant,
     PythonGrant,
 )
+from .image import ContainerLimits, ImageSpec
 from .job import Job
-from .loader import load_file, load_steps, load_text
+from .loader import load_file, load_steps, load_text, resolve_step
 from .output import OutputSpec
 from .pipeline import Pipeline
 from .problems import Where
-from .resource import Resource
+from .resource import BUILT_IN_TYPES, Resource
+from .resource_type import ResourceType
 from .retry import RetryLayers, RetryOverride
 from .schema import schema
 from .source import Source
-from .steps import AgentStep, ContextMode, GetStep, Step, StepContextFrom, TaskStep
+from .steps import (
+    HOOKS,
+    NEXT,
+    AcrossSpec,
+    AgentStep,
+    ApprovalStep,
+    ArtifactFile,
+    Axis,
+    BlockBudget,
+    ContextMode,
+    DoStep,
+    EnsembleStep,
+    GetStep,
+    InParallelStep,
+    LoadVarStep,
+    PutStep,
+    RaceStep,
+    Routes,
+    Step,
+    StepContextFrom,
+    TaskStep,
+    TryStep,
+)
+from .task_entry import TaskEntry
 from .values import load_mapping
+from .workspace import CacheSpec, WorkspaceSpec
 
 __all__ = [
     "BUILTIN_TOOLS",
+    "BUILT_IN_TYPES",
     "DEFAULT_TOOLS",
     "FILES_ARTIFACT",
+    "HOOKS",
+    "NEXT",
     "SYNTHESIZED_TOOLS",
+    "AcrossSpec",
     "Agent",
     "AgentGrant",
     "AgentStep",
+    "ApprovalStep",
+    "ArtifactFile",
+    "Axis",
+    "BlockBudget",
     "BuiltinGrant",
+    "CacheSpec",
+    "ContainerLimits",
     "ContextMode",
     "CustomGrant",
     "Defaults",
+    "DoStep",
+    "EnsembleStep",
+    "FixSpec",
+    "Flow",
+    "FlowProblem",
     "GetStep",
     "Grant",
+    "ImageSpec",
+    "InParallelStep",
     "Job",
     "JobAssert",
+    "LoadVarStep",
     "OutputSpec",
     "Pipeline",
     "PipelineAssert",
     "PriceEntry",
+    "PutStep",
     "PythonGrant",
+    "RaceStep",
     "Resource",
+    "ResourceType",
     "RetryLayers",
     "RetryOverride",
+    "Routes",
     "Source",
     "Step",
     "StepAssert",
     "StepContextFrom",
+    "TaskEntry",
     "TaskStep",
     "ToolCallAssert",
-    "UnmetInput",
+    "TryStep",
     "Where",
+    "WorkspaceSpec",
     "check_artifacts",
     "load_file",
     "load_mapping",
     "load_steps",
     "load_text",
+    "resolve_step",
     "schema",
 ]

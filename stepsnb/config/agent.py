@@ -7,8 +7,9 @@ from pydantic import Field
 
 from ..settings import ATTEMPTS, MAX_CONTEXT_BYTES
 from . import unsupported
-from .concept import Complaint, Concept
+from .concept import Complaint
 from .grants import DEFAULT_TOOLS, BuiltinGrant, Grant
+from .image import Contained, image_complaints
 from .retry import RetryLayers
 from .scalars import (
     AtLeast0,
@@ -27,12 +28,11 @@ from .unsupported import Unsupported
 from .wording import not_supported
 
 
-class Agent(Concept):
-    """One entry of `agents:`; a dial that is not set is not sent, so the provider's own holds."""
+class AgentKeys(Contained):
+    """Everything about an agent but its name; a dial that is not set is not sent, so the provider's own holds."""
 
     unsupported_keys: ClassVar[Unsupported] = unsupported.AGENT
 
-    name: Name
     description: Text | None = None
     source: Source = Source()
     system: Text | None = Field(default=None, description="The persona.")
@@ -61,16 +61,21 @@ class Agent(Concept):
         default=None, description=f"Of each file of `context_paths`; unset: {MAX_CONTEXT_BYTES:,}, 0: all of it."
     )
 
+    system_file: Text | None = Field(
+        default=None,
+        description="A file that holds `system:`, relative to the pipeline file.",
+        exclude=True,
+        repr=False,
+    )
+
     @property
     def tool_names(self) -> tuple[str, ...]:
         """Names of the tools it is granted, in order."""
         return DEFAULT_TOOLS if self.tools is None else tuple(grant.name for grant in self.tools)
 
     def complaints(self) -> Iterator[Complaint]:
-        """Refuse built-in profiles, tools of one name, and two numbers of attempts."""
-        if self.name.startswith("@"):
-            subject = f"`name: {self.name}` (a built-in agent)"
-            yield Complaint(("name",), not_supported(subject, "write the agent out under a name of your own"))
+        """Refuse tools of one name, two numbers of attempts, and settings of a container that is not there."""
+        yield from image_complaints(self)
         for index, grant in enumerate(self.tools or ()):
             for earlier in (self.tools or ())[:index]:
                 if grant.name == earlier.name:
@@ -79,6 +84,37 @@ class Agent(Concept):
         if self.attempts is not None and self.retry and self.retry.llm and self.retry.llm.max_attempts is not None:
             text = "`attempts:` and `retry.llm.max_attempts:` say the same; keep `attempts:`, steps may override it"
             yield Complaint(("retry", "llm", "max_attempts"), text, ("attempts", "retry"))
+
+
+class AgentDocument(AgentKeys):
+    """An agent in a file of its own, without its name."""
+
+    misplaced_keys: ClassVar[dict[str, str]] = {
+        "name": "is given by the entry that loads this file; remove it",
+        "file": "cannot stand in a file that is loaded itself; write its keys here",
+        "system_file": "cannot stand in a file that is loaded itself; write the text under `system:`",
+    }
+
+    @classmethod
+    def keys(cls) -> frozenset[str]:
+        """Return the YAML keys this concept has."""
+        return super().keys() - {"system_file"}
+
+
+class Agent(AgentKeys):
+    """One entry of `agents:`; its keys win over those of the document `file` names."""
+
+    name: Name
+    file: Text | None = Field(
+        default=None, description="A YAML file with any of the other keys.", exclude=True, repr=False
+    )
+
+    def complaints(self) -> Iterator[Complaint]:
+        """Refuse built-in profiles, and what is wrong with any agent."""
+        if self.name.startswith("@"):
+            subject = f"`name: {self.name}` (a built-in agent)"
+            yield Complaint(("name",), not_supported(subject, "write the agent out under a name of your own"))
+        yield from super().complaints()
 
 
 def _clash(grant: Grant, earlier: Grant) -> str:

@@ -12,9 +12,6 @@ from .tree import Entries, Path
 from .unsupported import COVERED, Unsupported
 from .wording import dotted, not_supported
 
-_NOT_KEYS = frozenset({"base_dir", "file", "source_text", "where"})
-"""Fields that a loader fills."""
-
 
 class Complaint(NamedTuple):
     """A rule that a concept breaks.
@@ -32,6 +29,9 @@ class Concept(BaseModel):
     """One concept of the pipeline language."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    loader_fields: ClassVar[frozenset[str]] = frozenset()
+    """Fields that a loader fills; they are no keys."""
 
     unsupported_keys: ClassVar[Unsupported] = {}
     """Keys of the language that this version cannot do here yet, each with what to do instead."""
@@ -91,4 +91,4 @@ class Reading:
 @cache
 def _keys(concept: type[Concept]) -> frozenset[str]:
     names = {str(field.validation_alias or name) for name, field in concept.model_fields.items()}
-    return frozenset(names - _NOT_KEYS - concept.unsupported_keys.keys())
+    return frozenset(names - concept.loader_fields - concept.unsupported_keys.keys())

@@ -7,6 +7,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from .concept import Complaint, Concept, Reading
+from .conversions import WAITING
 from .problems import Problems
 from .tree import Entries, Path, Tree, descend
 from .wording import dotted, missing, shape, subject, wrong_shape
@@ -60,12 +61,15 @@ def read_concept(
     except ValidationError as exc:
         for error in exc.errors(include_url=False):
             key = str(error["loc"][0])
-            if error["type"] != "default_factory_not_called" and not (error["type"] == "missing" and key in bad):
+            if error["type"] not in (WAITING, "default_factory_not_called") and not (
+                error["type"] == "missing" and key in bad
+            ):
                 _report(error, raw, path, problems)
             failed.add(key)
         bad |= failed
         kept = {key: value for key, value in values.items() if key not in failed}
-        required = {name for name, field in concept.model_fields.items() if field.is_required()}
+        fields = concept.model_fields.items()
+        required = {str(field.validation_alias or name) for name, field in fields if field.is_required()}
         if not required <= kept.keys():
             return Built(None, bad)
         model = concept.model_validate(kept, context=reading)

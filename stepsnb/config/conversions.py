@@ -17,6 +17,9 @@ from ..suggest import unknown_name
 from .tree import Entries, Items, Scalar, Tree
 from .wording import not_supported, wrong_shape
 
+WAITING = "waiting"
+"""The type of the error of a field whose value is not known before the run."""
+
 _INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _BASES = {"0o": 8, "0x": 16}
@@ -32,6 +35,9 @@ _MAX_DURATION_S = 10 * 365 * 24 * 3600.0
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FUNCTION = re.compile(r"(?:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:)?[A-Za-z_]\w*")
 _PYTHON_VARIABLE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+_PLACEHOLDER_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+_BYTES = re.compile(r"([0-9]{1,15}) ?([kKmMgGtT]?[bB]?)")
+_BYTE_UNITS = {"": 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -66,9 +72,16 @@ def read_text(raw: Any) -> Any:
     return value
 
 
+def read_settled_text(raw: Any) -> Any:
+    """Read text that will be converted; what waits for a variable of the run is judged when that is known."""
+    if isinstance(raw, Scalar) and raw.waits_for:
+        raise PydanticCustomError(WAITING, "waits for a variable")
+    return read_any_text(raw)
+
+
 def _plain_text(raw: Any, expected: str) -> Any:
     """Return the text of a scalar that is to be converted; everything that is no tree passes."""
-    value = read_any_text(raw) if isinstance(raw, Scalar) else raw
+    value = read_settled_text(raw) if isinstance(raw, Scalar) else raw
     if isinstance(raw, Entries | Items):
         raise bad_value(wrong_shape(raw, expected))
     if isinstance(raw, Scalar) and not raw.is_plain:
@@ -145,7 +158,7 @@ def _plain_scalar(scalar: Scalar) -> Any:
 
 def read_duration(raw: Any) -> Any:
     """Read a duration like `1h30m` as seconds; 0 means no limit."""
-    text = read_any_text(raw)
+    text = read_settled_text(raw)
     if not isinstance(raw, Entries | Items | Scalar):
         return raw
     if text == "0":
@@ -160,6 +173,10 @@ def read_duration(raw: Any) -> Any:
 
 def read_name(raw: Any) -> Any:
     """Read a one-line name."""
+    if isinstance(raw, Scalar) and raw.waits_for:
+        raise bad_value(
+            f"is known only during the run, when `load_var: {min(raw.waits_for)}` has read it; write the name out"
+        )
     value = read_text(raw)
     if isinstance(value, str) and (_CONTROL.search(value) or value != value.strip()):
         raise bad_value("is no name; write it on one line without spaces around it")
@@ -241,14 +258,47 @@ def read_attempts(raw: Any) -> Any:
     return value
 
 
-def read_one_attempt(raw: Any) -> Any:
-    """Read a number of attempts of a step that is made once in this version."""
+def read_step_attempts(raw: Any) -> Any:
+    """Read how often a step is tried."""
     value = read_whole(raw)
     if value is not None and value < 1:
-        raise bad_value("never runs; give 1, or leave it out")
-    if value is not None and value > 1:
-        raise bad_value(not_supported("(a retry)", "give 1, or leave it out"))
+        raise bad_value("never runs; give 1 or more, or leave it out to run it once")
     return value
+
+
+def read_bytes(raw: Any) -> Any:
+    """Read an amount of memory like `512MB`; units are powers of 1024."""
+    text = read_settled_text(raw)
+    if not isinstance(raw, Entries | Items | Scalar):
+        return raw
+    found = _BYTES.fullmatch(text.strip())
+    if not found or int(found[1]) < 1:
+        raise bad_value("is no amount of memory; write it like `512MB` or `2GB`, or as a number of bytes")
+    return int(found[1]) * _BYTE_UNITS[found[2].upper()[:1]]
+
+
+def read_axis_name(raw: Any) -> Any:
+    """Read the name of an axis, which templates can say."""
+    value = read_name(raw)
+    if isinstance(value, str) and not _VARIABLE.fullmatch(value):
+        raise bad_value("is no name for an axis; use letters, digits and `_`, as it is written `{{ .vars.NAME }}`")
+    return value
+
+
+def read_placeholder_name(raw: Any) -> Any:
+    """Read the name of a variable, which scalars can say as `((name))`."""
+    value = read_name(raw)
+    if isinstance(value, str) and not _PLACEHOLDER_NAME.fullmatch(value):
+        raise bad_value("is no name for a variable; use letters, digits, `_`, `-` and `.`, as it is written `((NAME))`")
+    return value
+
+
+def read_texts_by_name(raw: Entries) -> dict[str, Any]:
+    """Read a flat mapping whose values are all text as it was written."""
+    for key, value in raw.items():
+        if isinstance(value, Entries | Items):
+            raise bad_value(f"must be flat, and `{key}:` is no text; write `KEY: VALUE`")
+    return {key: read_any_text(value) for key, value in raw.items()}
 
 
 def read_preflight(raw: Any) -> Any:

@@ -1,39 +1,34 @@
 """Which steps of a plan decide something, and whether those who read a decision name one that there is."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from ..suggest import unknown_name
 from .concept import Complaint
-from .steps import AgentStep, GetStep, Step
+from .plan_reader import ReadStep
+from .steps import AgentStep, TaskStep
 
 
-class PlanEntry(NamedTuple):
-    """One entry of a plan: its name as written, what was built of it, and the keys of it that are in error."""
-
-    name: str | None
-    step: Step | None
-    bad: frozenset[str]
-
-
-def decision_complaints(plan: Sequence[PlanEntry], *, is_whole: bool) -> Iterator[tuple[int, Complaint]]:
-    """Yield the wrong entries of `context.from`, each with the position of its step.
+def decision_complaints(plan: Sequence[ReadStep], *, is_whole: bool) -> Iterator[tuple[ReadStep, Complaint]]:
+    """Yield the wrong entries of `context.from`, each with its step; `plan` has every step, nested ones included.
 
     `is_whole` says that the plan is all there is; a cell of steps may read what an earlier cell decided.
     """
-    for index, (_, step, _) in enumerate(plan):
-        if step is None or isinstance(step, GetStep) or step.context is None:
+    voters = {id(member) for each in plan if each.kind == "ensemble" for member in each.inside}
+    for reader in plan:
+        if not isinstance(reader.step, TaskStep | AgentStep) or reader.step.context is None:
             continue
-        others = [each for position, each in enumerate(plan) if position != index and each.name is not None]
-        for name in step.context.from_:
-            text = _problem(name, step, others, is_whole=is_whole)
+        others = [each for each in plan if each is not reader and each.name is not None and each.kind != "try"]
+        for name in reader.step.context.from_:
+            text = _problem(name, reader, others, voters, is_whole=is_whole)
             if text is not None:
-                yield index, Complaint(("context", "from", name), text)
+                yield reader, Complaint(("context", "from", name), text)
 
 
-def _problem(name: str, reader: Step, others: Sequence[PlanEntry], *, is_whole: bool) -> str | None:
+def _problem(
+    name: str, reader: ReadStep, others: Sequence[ReadStep], voters: set[int], *, is_whole: bool
+) -> str | None:
     senders = [each for each in others if each.name == name]
-    if any(_may_decide(each) for each in senders):
+    if any(_may_decide(each, voters) for each in senders):
         return None
     if senders:
         return f"step `{name}` decides nothing; list its `verdicts:`, or hand a file over with `outputs:`"
@@ -41,11 +36,11 @@ def _problem(name: str, reader: Step, others: Sequence[PlanEntry], *, is_whole: 
         return None
     if name == reader.name:
         return "a step cannot read its own decision; name a step of this job that declares `verdicts:`"
-    deciding = {each.name for each in others if each.name is not None and _may_decide(each)}
+    deciding = {each.name for each in others if each.name is not None and _may_decide(each, voters)}
     return unknown_name("step with `verdicts:`", name, deciding)
 
 
-def _may_decide(entry: PlanEntry) -> bool:
-    if entry.step is None or "verdicts" in entry.bad:
+def _may_decide(read: ReadStep, voters: set[int]) -> bool:
+    if read.step is None or "verdicts" in read.bad or id(read) in voters:
         return True
-    return isinstance(entry.step, AgentStep) and bool(entry.step.verdicts)
+    return isinstance(read.step, AgentStep) and bool(read.step.verdicts)

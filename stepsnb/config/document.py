@@ -1,46 +1,63 @@
 """A pipeline's tree to its models, section by section, so that one broken entry hides no problem of another."""
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path as FilePath
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import Any, TypeVar
 
-from ..suggest import nearest
-from .agent import Agent
-from .artifact_flow import FILES_ARTIFACT, check_artifacts
+from ..errors import ConfigError
+from .agent import Agent, AgentDocument
+from .artifact_flow import FILES_ARTIFACT
 from .concept import Concept
 from .concept_reader import Built, read_concept, report
-from .decision_flow import PlanEntry, decision_complaints
 from .delegation import delegation_complaints
+from .includes import Includes
 from .job import Job
-from .labels import LISTS, step_kinds
+from .labels import LISTS
 from .pipeline import Pipeline
+from .plan_checks import check_hooks, check_plan
+from .plan_reader import ReadStep, StepReader, given_by
 from .problems import Problems
-from .references import Names, check_models, duplicates
+from .reader import read_tree
+from .references import Names, check_models, duplicates, resources_of
 from .resource import Resource
-from .steps import AgentStep, GetStep, Step, TaskStep
-from .tree import Entries, Items, Path, Scalar, Tree, descend
-from .unsupported import STEP_KINDS as UNSUPPORTED_KINDS
-from .wording import not_supported, shape
-
-_KINDS: dict[str, type[TaskStep | AgentStep | GetStep]] = {"task": TaskStep, "agent": AgentStep, "get": GetStep}
+from .resource_type import ResourceType
+from .task_entry import TaskDocument, TaskEntry
+from .tree import Entries, Items, Path, Tree
+from .wording import shape
 
 _AnyConcept = TypeVar("_AnyConcept", bound=Concept)
+_Any = TypeVar("_Any")
+_Shared = TypeVar("_Shared", Agent, TaskEntry)
 
 
-def read_document(root: Entries, problems: Problems, *, file: str, base_dir: FilePath, text: str) -> Pipeline | None:
-    """Build the pipeline `root` describes; None when it cannot be built, complete only when there is no problem."""
-    agents = [read_concept(Agent, raw, path, problems) for path, raw in _entries(root, "agents")]
+def read_document(root: Entries, problems: Problems, includes: Includes, given: dict[str, Any]) -> Pipeline | None:
+    """Build the pipeline `root` describes; None when it cannot be built, complete only when there is no problem.
+
+    `given` are its fields that are no sections.
+    """
+    types = [read_concept(ResourceType, raw, path, problems) for path, raw in _entries(root, "resource_types")]
     resources = [read_concept(Resource, raw, path, problems) for path, raw in _entries(root, "resources")]
-    names = Names(_by_name(agents, root, "agents"), _by_name(resources, root, "resources"))
-    jobs = [_read_job(raw, path, problems, names) for path, raw in _entries(root, "jobs")]
-    judged = [None if "tools" in entry.bad else entry.model for entry in agents]
-    delegations = delegation_complaints(judged, names.agents)
-    for complaint in (*duplicates(root, LISTS), *check_models(root), *delegations):
-        report(complaint, root, (), problems)
-    given: dict[str, object] = {"file": file, "base_dir": base_dir, "source_text": text}
+    agents = [_read_shared(Agent, AgentDocument, *each, problems, includes) for each in _entries(root, "agents")]
+    tasks = [_read_task(*each, problems, includes) for each in _entries(root, "tasks")]
+    reader = StepReader(problems, includes, _named(tasks, root, "tasks"))
+    plans = [_read_plan(raw, path, reader) for path, raw in _entries(root, "jobs")]
+    names = Names(
+        agents=_named(agents, root, "agents"),
+        resources=_named(resources, root, "resources"),
+        types=_named(types, root, "resource_types"),
+        jobs={name: resources_of(steps) for name, (steps, _) in _named(plans, root, "jobs").items()},
+    )
+    jobs = [
+        _read_job(raw, path, *plan, problems) for (path, raw), plan in zip(_entries(root, "jobs"), plans, strict=True)
+    ]
+    for (path, _), (steps, hooks) in zip(_entries(root, "jobs"), plans, strict=True):
+        available = frozenset({FILES_ARTIFACT})
+        made = check_plan(steps, problems, names, job=_job_name(root, path), available=available)
+        check_hooks(hooks, problems, names, job=_job_name(root, path), available=made or available)
+    _check_entries(root, problems, names, agents, tasks)
+    built: dict[str, Sequence[Built[Any]]]
+    built = {"resource_types": types, "resources": resources, "agents": agents, "tasks": tasks, "jobs": jobs}
     broken: set[str] = set()
-    built: dict[str, Sequence[Built[Agent] | Built[Resource] | Built[Job]]]
-    built = {"agents": agents, "resources": resources, "jobs": jobs}
     for section, entries in built.items():
         if isinstance(root.get(section), Items):
             given[section] = tuple(entry.model for entry in entries if entry.model is not None)
@@ -49,79 +66,93 @@ def read_document(root: Entries, problems: Problems, *, file: str, base_dir: Fil
     return read_concept(Pipeline, root, (), problems, given=given, broken=frozenset(broken)).model
 
 
-def read_plan(
-    plan: Items, path: Path, problems: Problems, names: Names, *, available: frozenset[str] | None
-) -> list[Step | None]:
-    """Build the steps of a plan, None for each that cannot be built, and check what they refer to.
-
-    `available` are artifacts that are there before the first step; None leaves inputs unchecked.
-    """
-    built = [_read_step(raw, (*path, index), problems) for index, raw in enumerate(plan)]
-    sound = [(index, step, bad) for index, (step, bad) in enumerate(built) if step is not None]
-    for index, step, bad in sound:
-        for complaint in names.complaints(step):
-            if bad.isdisjoint(complaint.about):
-                report(complaint, plan[index], (*path, index), problems)
-    entries = [PlanEntry(_name(raw), step, bad) for raw, (step, bad) in zip(plan, built, strict=True)]
-    for index, complaint in decision_complaints(entries, is_whole=available is not None):
-        report(complaint, plan[index], (*path, index), problems)
-    if available is not None:
-        perhaps = {name for raw, each in zip(plan, built, strict=True) if each.bad for name in _outputs(raw)}
-        for unmet in check_artifacts([step for _, step, _ in sound], available | perhaps):
-            found, followed = descend(plan, (sound[unmet.index][0], "inputs", unmet.position))
-            problems.add(found.mark, path + followed, unmet.text)
-    return [step for step, _ in built]
+def _check_entries(
+    root: Entries, problems: Problems, names: Names, agents: Sequence[Built[Agent]], tasks: Sequence[Built[TaskEntry]]
+) -> None:
+    judged = [None if "tools" in entry.bad else entry.model for entry in agents]
+    complaints = (
+        *duplicates(root, LISTS),
+        *check_models(root, agents),
+        *delegation_complaints(judged, names.agents),
+        *names.entry_complaints(root, tasks),
+    )
+    for complaint in complaints:
+        report(complaint, root, (), problems)
 
 
-def _read_job(raw: Tree, path: Path, problems: Problems, names: Names) -> Built[Job]:
+def _read_plan(raw: Tree, path: Path, reader: StepReader) -> tuple[tuple[ReadStep, ...], dict[str, ReadStep]]:
     plan = raw.get("plan") if isinstance(raw, Entries) else None
-    if not isinstance(plan, Items):
-        return read_concept(Job, raw, path, problems)
-    steps = read_plan(plan, (*path, "plan"), problems, names, available=frozenset({FILES_ARTIFACT}))
-    given = {"plan": tuple(step for step in steps if step is not None)}
-    return read_concept(Job, raw, path, problems, given=given, broken=frozenset({"plan"} if None in steps else ()))
+    steps = reader.read_list(plan, (*path, "plan")) if isinstance(plan, Items) else ()
+    return steps, reader.read_hooks(raw, path)
 
 
-def _read_step(raw: Tree, path: Path, problems: Problems) -> Built[TaskStep | AgentStep | GetStep]:
-    kinds = step_kinds(raw)
-    if isinstance(raw, Entries) and len(kinds) == 1 and kinds[0] in _KINDS:
-        given = {"where": problems.where(raw.mark)}
-        return read_concept(_KINDS[kinds[0]], raw, path, problems, given=given)
-    mark = raw.mark
+def _read_job(
+    raw: Tree, path: Path, steps: Sequence[ReadStep], hooks: Mapping[str, ReadStep], problems: Problems
+) -> Built[Job]:
+    given: dict[str, Any] = {key: hook.step for key, hook in hooks.items() if hook.step is not None}
+    broken = {key for key, hook in hooks.items() if hook.step is None}
+    if isinstance(raw, Entries) and isinstance(raw.get("plan"), Items):
+        given["plan"] = tuple(each.step for each in steps if each.step is not None)
+        broken.update({"plan"} if len(given["plan"]) < len(steps) else ())
+    return read_concept(Job, raw, path, problems, given=given, broken=frozenset(broken))
+
+
+def _read_task(path: Path, raw: Tree, problems: Problems, includes: Includes) -> Built[TaskEntry]:
+    built = _read_shared(TaskEntry, TaskDocument, path, raw, problems, includes)
+    if built.model is None or built.model.run or "run" in built.bad:
+        return built
+    text = "`run:` is missing; write the shell program, or name a file with `run_file:` or `file:`"
+    problems.add(raw.mark, path, text)
+    return Built(built.model, built.bad | {"run"})
+
+
+def _read_shared(
+    concept: type[_Shared],
+    document: type[AgentDocument] | type[TaskDocument],
+    path: Path,
+    raw: Tree,
+    problems: Problems,
+    includes: Includes,
+) -> Built[_Shared]:
+    """Read an entry that may take keys from a file of its own; those that stand in the entry win."""
     if not isinstance(raw, Entries):
-        text = f"a step must be a mapping such as `task: NAME`, not {shape(raw)}; write its keys"
-    elif not kinds:
-        text = _no_kind(raw)
-    elif len(kinds) > 1:
-        named = " and ".join(f"`{kind}:`" for kind in kinds)
-        text = f"names both {named}; a step is exactly one kind, so split it in two"
+        return read_concept(concept, raw, path, problems)
+    raw = includes.fold(str(path[0]), raw, path)
+    given: dict[str, Any] = {}
+    broken: frozenset[str] = frozenset()
+    if "file" in raw:
+        loaded = _read_file(document, raw, path, problems, includes)
+        broken = (concept.keys() if loaded.model is None else loaded.bad) - raw.keys()
+        said = given_by(loaded.model) if loaded.model is not None else {}
+        given = {key: value for key, value in said.items() if key not in raw or (key == "privileged" and value)}
+    return read_concept(concept, raw, path, problems, given=given, broken=broken)
+
+
+def _read_file(
+    document: type[_AnyConcept], raw: Entries, path: Path, problems: Problems, includes: Includes
+) -> Built[_AnyConcept]:
+    nothing: Built[_AnyConcept] = Built(None, frozenset())
+    found = includes.read(raw["file"], "file", path)
+    if found is None:
+        return nothing
+    name, text = found
+    own = Problems(str(PurePath(problems.file).parent / name))
+    try:
+        root = read_tree(text, own, includes.values).root
+    except ConfigError:
+        problems.adopt(own)
+        return nothing
+    if isinstance(root, Entries):
+        nothing = read_concept(document, root, (), own)
     else:
-        text = not_supported(f"`{kinds[0]}:`", UNSUPPORTED_KINDS[kinds[0]])
-        mark = raw.key_marks[kinds[0]]
-    problems.add(mark, path, text)
-    return Built(None, frozenset({"this"}))
+        own.add(root.mark, (), f"must be a mapping, not {shape(root)}; write `key: value` lines")
+    problems.adopt(own)
+    return nothing
 
 
-def _no_kind(raw: Entries) -> str:
-    for key in raw:
-        if meant := nearest(key, _KINDS):
-            return f"unknown step kind `{key}` (did you mean `{meant}`?); available: {', '.join(sorted(_KINDS))}"
-    return f"names no step kind; give one of {', '.join(f'`{kind}:`' for kind in _KINDS)}"
-
-
-def _name(raw: Tree) -> str | None:
-    kinds = step_kinds(raw)
-    return raw.text(kinds[0]) if isinstance(raw, Entries) and len(kinds) == 1 else None
-
-
-def _outputs(raw: Tree) -> Iterator[str]:
-    """Yield what a step with errors in it, or the steps inside it, would probably have made."""
-    if isinstance(raw, Entries):
-        for key in ("outputs", "get"):
-            made = raw.get(key)
-            yield from (each.text for each in (made if isinstance(made, Items) else [made]) if isinstance(each, Scalar))
-    for below in raw.values() if isinstance(raw, Entries) else raw if isinstance(raw, Items) else ():
-        yield from _outputs(below)
+def _job_name(root: Entries, path: Path) -> str | None:
+    job = dict(_entries(root, "jobs"))[path]
+    return job.text("name") if isinstance(job, Entries) else None
 
 
 def _entries(root: Entries, section: str) -> list[tuple[Path, Tree]]:
@@ -129,11 +160,11 @@ def _entries(root: Entries, section: str) -> list[tuple[Path, Tree]]:
     return [((section, index), raw) for index, raw in enumerate(items)] if isinstance(items, Items) else []
 
 
-def _by_name(entries: list[Built[_AnyConcept]], root: Entries, section: str) -> dict[str, Built[_AnyConcept]]:
-    """Map the names written in a list to what was built; the first entry of a name counts."""
-    named: dict[str, Built[_AnyConcept]] = {}
-    for (_, raw), built in zip(_entries(root, section), entries, strict=True):
+def _named(entries: Sequence[_Any], root: Entries, section: str) -> dict[str, _Any]:
+    """Map the names written in a list to what was made of them; the first entry of a name counts."""
+    named: dict[str, _Any] = {}
+    for (_, raw), made in zip(_entries(root, section), entries, strict=True):
         name = raw.text("name") if isinstance(raw, Entries) else None
         if name is not None:
-            named.setdefault(name, built)
+            named.setdefault(name, made)
     return named

@@ -17,7 +17,16 @@ STEP_KINDS = (
 )
 """Every step kind of the language; a step has exactly one of these keys."""
 
-LISTS = {"agents": "agent", "jobs": "job", "resources": "resource"}
+_STEP_LISTS = frozenset({"do", "steps", "agents"})
+_HELD_STEPS = frozenset({"on_success", "on_failure", "on_error", "on_abort", "ensure", "try"})
+
+LISTS = {
+    "agents": "agent",
+    "jobs": "job",
+    "resource_types": "resource type",
+    "resources": "resource",
+    "tasks": "task",
+}
 """Sections that are lists of named entries, and what an entry is called."""
 
 
@@ -28,15 +37,31 @@ def label_of(root: Tree | None, path: Path, *, job: str | None = None) -> str:
     """
     match root, path:
         case Items(), (int(position), *_):
-            label = _step_label(root[position], position)
+            label = _step_labels(root, path, 0)
             return f"job `{job}`, {label}" if job else label
-        case Entries(), ("jobs", int(position), "plan", int(step_position), *_):
-            step, _ = descend(root, path[:4])
-            return f"{_entry_label(root, 'jobs', position)}, {_step_label(step, step_position)}"
+        case Entries(), ("jobs", int(position), *rest):
+            entry = _entry_label(root, "jobs", position)
+            steps = _step_labels(root, path, 3 if rest and rest[0] == "plan" else 2)
+            return f"{entry}, {steps}" if steps else entry
         case Entries(), (str(section), int(position), *_) if section in LISTS:
             return _entry_label(root, section, position)
         case _:
             return ""
+
+
+def _step_labels(root: Tree, path: Path, start: int) -> str:
+    """Name the step at `path`, and those around it, from the part `start` of the path on."""
+    labels: list[str] = []
+    for end in range(start, len(path)):
+        part, above = path[end], path[end - 1] if end else None
+        if isinstance(part, int) and (end == start or above in _STEP_LISTS):
+            step, _ = descend(root, path[: end + 1])
+            word = "member" if above == "agents" else "branch" if above == "steps" else "step"
+            labels.append(_step_label(step, f"{word} {part + 1}"))
+        elif part in _HELD_STEPS:
+            step, _ = descend(root, path[: end + 1])
+            labels.append(_step_label(step, f"`{part}:`"))
+    return ", ".join(labels)
 
 
 def step_kinds(step: Tree) -> list[str]:
@@ -52,10 +77,11 @@ def _entry_label(root: Entries, section: str, position: int) -> str:
     return f"{LISTS[section]} {position + 1}"
 
 
-def _step_label(step: Tree, position: int) -> str:
+def _step_label(step: Tree, words: str) -> str:
     kinds = step_kinds(step)
-    if len(kinds) == 1:
-        name, _ = descend(step, (kinds[0],))
-        if isinstance(name, Scalar) and name.text:
-            return f"step {position + 1} ({kinds[0]} `{name.shown}`)"
-    return f"step {position + 1}"
+    if len(kinds) != 1:
+        return words
+    name, _ = descend(step, (kinds[0],))
+    if isinstance(name, Scalar) and name.text:
+        return f"{words} ({kinds[0]} `{name.shown}`)"
+    return f"{words} ({kinds[0]})"

@@ -2,16 +2,24 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeVar
 
-from .document import read_document, read_plan
+from .document import read_document
+from .includes import Includes
 from .pipeline import Pipeline
+from .plan_checks import check_plan, check_step
+from .plan_reader import StepReader
 from .problems import Problems
 from .reader import read_tree
-from .references import names_of
-from .steps import Step
+from .references import names_of, tasks_of
+from .steps import Step, StepBase
 from .text_file import read_text_file
 from .tree import Entries, Items
+from .var_scopes import VarScopes
+from .variables import Variables, deferred_names
 from .wording import shape
+
+AnyStep = TypeVar("AnyStep", bound=StepBase)
 
 
 def load_file(path: str | Path, *, variables: Mapping[str, object] | None = None) -> Pipeline:
@@ -38,14 +46,18 @@ def load_text(
     Raises: ConfigError with one line `file:line:column: what; what instead` for each problem.
     """
     problems = Problems(file)
-    root = problems.root = read_tree(text, problems, variables or {})
+    read = read_tree(text, problems, variables or {})
+    root = problems.root = read.root
     if not isinstance(root, Entries):
         what = "this is a list of steps" if isinstance(root, Items) else f"this is {shape(root)}"
         instead = "write it under `jobs:` and `plan:`, or load a pipeline first and then run it as steps of that one"
         problems.root = None
         problems.add(root.mark, (), f"{what}, not a pipeline; {instead}")
         raise problems.error()
-    pipeline = read_document(root, problems, file=file, base_dir=base_dir or Path.cwd(), text=text)
+    base_dir = base_dir or Path.cwd()
+    includes = Includes(problems, base_dir, read.variables, variables or {})
+    given = {"file": file, "base_dir": base_dir, "source_text": text}
+    pipeline = read_document(root, problems, includes, given)
     if problems or pipeline is None:
         raise problems.error()
     return pipeline
@@ -66,13 +78,40 @@ def load_steps(
     Raises: ConfigError with one line `file:line:column: what; what instead` for each problem.
     """
     problems = Problems(file, job=job)
-    root = problems.root = read_tree(text, problems, variables or {})
+    read = read_tree(text, problems, variables or {})
+    root = problems.root = read.root
     if not isinstance(root, Items):
         what = "this is a pipeline" if isinstance(root, Entries) and "jobs" in root else f"this is {shape(root)}"
         problems.add(root.mark, (), f"{what}, not a list of steps; begin each step with `- `")
         raise problems.error()
     if not root:
         problems.add(root.mark, (), "this list has no steps; write at least one")
-    steps = read_plan(root, (), problems, names_of(pipeline.agents, pipeline.resources), available=None)
+    includes = Includes(problems, pipeline.base_dir, read.variables, variables or {})
+    steps = StepReader(problems, includes, tasks_of(pipeline), job=job).read_list(root, ())
+    check_plan(steps, problems, names_of(pipeline), job=job, available=None)
     problems.raise_all()
-    return tuple(step for step in steps if step is not None)
+    return tuple(each.step for each in steps if each.step is not None)
+
+
+def resolve_step(step: AnyStep, variables: Mapping[str, str], pipeline: Pipeline) -> AnyStep:
+    """Return `step` with the values of `((name))` that earlier `load_var` steps have set.
+
+    Variables without a value yet stay as they are. Of a block only its own keys are resolved; what it holds is
+    resolved when its turn comes.
+
+    Raises: ConfigError, located like at load time, when the step cannot be with these values.
+    """
+    deferred = step.deferred
+    if deferred is None or deferred.names.isdisjoint(variables):
+        return step
+    problems = Problems(step.where.file, job=deferred.job)
+    problems.root = deferred.root
+    scopes = VarScopes.waiting_for(deferred_names(deferred.raw) - variables.keys())
+    raw = Variables(variables, problems, scopes).expand_tree(deferred.raw, deferred.path)
+    reader = StepReader(problems, None, tasks_of(pipeline), job=deferred.job)
+    read = reader.read(raw, deferred.path)
+    check_step(read, problems, names_of(pipeline))
+    problems.raise_all()
+    if not isinstance(read.step, type(step)):  # pragma: no cover  # a step that cannot be built is a problem
+        raise problems.error()
+    return read.step

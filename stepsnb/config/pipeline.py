@@ -16,8 +16,11 @@ from .concept import Complaint, Concept
 from .defaults import Defaults, PriceEntry
 from .job import Job
 from .resource import Resource
+from .resource_type import ResourceType
 from .scalars import ModelName
+from .task_entry import TaskEntry
 from .unsupported import Unsupported
+from .workspace import WorkspaceSpec
 
 
 class Pipeline(Concept):
@@ -28,14 +31,19 @@ class Pipeline(Concept):
 
     unsupported_keys: ClassVar[Unsupported] = unsupported.PIPELINE
 
+    loader_fields: ClassVar[frozenset[str]] = frozenset({"base_dir", "file", "source_text"})
+
     file: SkipJsonSchema[str] = "<code>"
     base_dir: SkipJsonSchema[Path] = Path()
     source_text: SkipJsonSchema[str] = Field(default="", repr=False)
     defaults: Defaults = Defaults()
     prices: dict[ModelName, PriceEntry] = Field(default={}, description="US dollars per million tokens, by model.")
+    resource_types: tuple[ResourceType, ...] = Field(default=(), description="Beside the built-in `git` and `path`.")
     resources: tuple[Resource, ...] = ()
     agents: tuple[Agent, ...] = ()
+    tasks: tuple[TaskEntry, ...] = Field(default=(), description="Tasks that steps refer to by name.")
     jobs: tuple[Job, ...]
+    workspace: WorkspaceSpec | None = None
     assert_: PipelineAssert | None = Field(default=None, validation_alias="assert")
 
     def agent(self, name: str) -> Agent:
@@ -51,6 +59,10 @@ class Pipeline(Concept):
             if resource.name == name:
                 return resource
         raise InputError(f"{self.file}: {unknown_name('resource', name, (each.name for each in self.resources))}")
+
+    def resource_type(self, name: str) -> ResourceType | None:
+        """Return the type of the user's own called `name`; None for a built-in one."""
+        return next((each for each in self.resource_types if each.name == name), None)
 
     def job(self, name: str | None = None) -> Job:
         """Return the job called `name`, or the only one. Raises: InputError when that is not one job."""

@@ -31,6 +31,7 @@ class Problems:
         self._job = job
         self._found: dict[tuple[Mark, str], Path] = {}
         self._lost: set[Mark] = set()
+        self._adopted: list[str] = []
 
     def add(self, mark: Mark, path: Path, text: str) -> None:
         """Note that what stands at `path` is wrong; saying the same thing twice counts once."""
@@ -46,13 +47,21 @@ class Problems:
         """Return `mark` as a place in this file."""
         return Where(self.file, mark.line, mark.column)
 
+    def adopt(self, other: "Problems") -> None:
+        """Take over the problems of a file that this one includes; they are told after its own."""
+        self._adopted += [line for line in other.lines() if line not in self._adopted]
+
     def __bool__(self) -> bool:
-        return bool(self._found)
+        return bool(self._found or self._adopted)
 
     def error(self) -> ConfigError:
         """Build the error to raise: one line for each problem, in the order of the text."""
+        return ConfigError("\n".join(self.lines()))
+
+    def lines(self) -> list[str]:
+        """Return one line for each problem, in the order of the text."""
         ordered = sorted(self._found.items(), key=lambda found: found[0][0])
-        return ConfigError("\n".join(self._line(mark, path, text) for (mark, text), path in ordered))
+        return [*(self._line(mark, path, text) for (mark, text), path in ordered), *self._adopted]
 
     def raise_all(self) -> None:
         """Raise `error()` when there is a problem."""

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import yaml
 
 from ..settings import YAML_ALIASED_VALUES, YAML_DEPTH
 from .problems import Problems
 from .tree import NULLS, Entries, Items, Mark, Path, Scalar, Tree
+from .var_scopes import VarScopes
 from .variables import Variables
 
 _UNREADABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
@@ -27,7 +28,14 @@ class _Loader(yaml.CSafeLoader):
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  # PyYAML's own attribute
 
 
-def read_tree(text: str, problems: Problems, variables: Mapping[str, object]) -> Tree:
+class ReadText(NamedTuple):
+    """A text as a tree, and the variables as they were replaced in it."""
+
+    root: Tree
+    variables: Variables
+
+
+def read_tree(text: str, problems: Problems, variables: Mapping[str, object]) -> ReadText:
     """Read one document with its variables replaced; problems of single entries are collected in `problems`.
 
     Raises: ConfigError when a problem hides the rest of the text.
@@ -39,7 +47,9 @@ def read_tree(text: str, problems: Problems, variables: Mapping[str, object]) ->
         problems.add(Mark(1, 1), _TOP, "there is nothing in it; a pipeline has at least `jobs:`")
         raise problems.error()
     shown = {ord(stand_in): character for character, stand_in in hidden.items()}
-    return _Builder(problems, variables, shown).build(node, _TOP)
+    scopes = VarScopes.of(node) if "load_var" in text and "((" in text else VarScopes({})
+    replaced = Variables(variables, problems, scopes)
+    return ReadText(_Builder(problems, replaced, shown).build(node, _TOP), replaced)
 
 
 def _stand_ins(text: str) -> dict[int, str]:
@@ -93,10 +103,10 @@ def _mark(mark: yaml.Mark) -> Mark:
 class _Builder:
     """Turns composed nodes into a tree, following aliases as far as is sane."""
 
-    def __init__(self, problems: Problems, variables: Mapping[str, object], shown: Mapping[int, int]) -> None:
+    def __init__(self, problems: Problems, variables: Variables, shown: Mapping[int, int]) -> None:
         self._problems = problems
         self._shown = shown
-        self._variables = Variables(variables, problems)
+        self._variables = variables
         self._seen: set[int] = set()
         self._open: set[int] = set()
         self._aliased = 0

@@ -1,35 +1,46 @@
-"""Names that refer to something else: agents, resources, tools; each must exist, and no name stands for two things."""
+"""Names that refer to something else: agents, resources, jobs, tools; each must exist, none stands for two things."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, assert_never
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ..suggest import unknown_name
 from .agent import Agent
 from .concept import Complaint
 from .concept_reader import Built
-from .resource import Resource
+from .fix import FixSpec
+from .grants import AgentGrant
+from .pipeline import Pipeline
+from .plan_reader import ReadStep
+from .resource import BUILT_IN_TYPES, Resource
+from .resource_type import ResourceType
 from .selection import tool_complaints
 from .source import Source
-from .steps import AgentStep, GetStep, Step, TaskStep
-from .tree import Entries, Items
+from .steps import AgentStep, EnsembleStep, GetStep, PutStep, Step, TaskStep
+from .task_entry import TaskEntry
+from .tree import Entries, Items, Path
 from .wording import not_supported
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What steps may refer to; entries with errors count, so that a mistake is reported once."""
+    """What steps may refer to; entries with errors count, so that a mistake is reported once.
+
+    `jobs` has the resources that the plan of each job gets and puts.
+    """
 
     agents: Mapping[str, Built[Agent]]
-    resources: Mapping[str, Any]
+    resources: Mapping[str, Built[Resource]]
+    types: Mapping[str, Built[ResourceType]] = field(default_factory=dict)
+    jobs: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
-    def complaints(self, step: Step) -> Iterator[Complaint]:
-        """Yield the references of `step` that lead nowhere."""
+    def complaints(self, step: Step, job: str | None) -> Iterator[Complaint]:
+        """Yield the references of `step`, which belongs to `job`, that lead nowhere."""
         match step:
             case GetStep():
-                if step.resource not in self.resources:
-                    at = "resource" if "resource" in step.model_fields_set else "get"
-                    yield Complaint((at,), unknown_name("resource", step.resource, self.resources), ("resource",))
+                yield from self._resource_complaints(step)
+                yield from self._passed_complaints(step, job)
+            case PutStep():
+                yield from self._resource_complaints(step)
             case AgentStep():
                 if step.agent not in self.agents:
                     yield Complaint(("agent",), unknown_agent(step.agent, self.agents))
@@ -37,23 +48,124 @@ class Names:
                 agent, bad = self.agents[step.agent]
                 if agent is not None and "tools" not in bad:
                     yield from tool_complaints(step, agent)
-            case TaskStep():
-                return
-            case _:  # pragma: no cover  # mypy shows that there is no other kind
-                assert_never(step)
+            case TaskStep() if step.fix is not None:
+                yield from self._fix_complaints(step.fix, ("fix",))
+            case EnsembleStep() if step.judge is not None and step.judge not in self.agents:
+                rules = "; or a rule: `majority`, `unanimous`, `any`"
+                yield Complaint(("ensemble", "decide"), unknown_agent(step.judge, self.agents) + rules, ("ensemble",))
+
+    def entry_complaints(self, root: Entries, tasks: Sequence[Built[TaskEntry]]) -> Iterator[Complaint]:
+        """Yield what is wrong with entries of the pipeline's sections as they refer to one another."""
+        for index, (task, bad) in enumerate(tasks):
+            if task is not None and task.fix is not None and "fix" not in bad:
+                yield from self._fix_complaints(task.fix, ("tasks", index, "fix"))
+        known = BUILT_IN_TYPES.keys() | self.types.keys()
+        for index, raw in enumerate(_items(root, "resources")):
+            type_name = raw.text("type") if isinstance(raw, Entries) else None
+            if type_name is not None and type_name not in known and type_name.strip():
+                yield Complaint(("resources", index, "type"), unknown_name("resource type", type_name, known))
+        for index, raw in enumerate(_items(root, "resource_types")):
+            name = raw.text("name") if isinstance(raw, Entries) else None
+            if name in BUILT_IN_TYPES:
+                text = f"the resource type `{name}` is built in; give this one another name"
+                yield Complaint(("resource_types", index, "name"), text)
+
+    def _resource_complaints(self, step: GetStep | PutStep) -> Iterator[Complaint]:
+        if step.resource not in self.resources:
+            at = "resource" if "resource" in step.model_fields_set else step.kind
+            yield Complaint((at,), unknown_name("resource", step.resource, self.resources), ("resource",))
+            return
+        resource, bad = self.resources[step.resource]
+        if resource is None or "type" in bad:
+            return
+        if resource.type in BUILT_IN_TYPES:
+            yield from _built_in_complaints(step, resource.type)
+            return
+        kind, _ = self.types.get(resource.type, (None, None))
+        if kind is None:
+            return
+        needed = ("out",) if isinstance(step, PutStep) else ("check", "in")
+        programs = {"check": kind.check, "in": kind.in_, "out": kind.out}
+        for key in needed:
+            if not programs[key]:
+                text = f"resource type `{kind.name}` has no `{key}:`, which a {step.kind} needs; add it to the type"
+                yield Complaint((step.kind,), text)
+
+    def _passed_complaints(self, step: GetStep, job: str | None) -> Iterator[Complaint]:
+        for index, name in enumerate(step.passed):
+            at = ("passed", index)
+            if name in step.passed[:index]:
+                yield Complaint(at, f"`{name}` stands twice in `passed:`; keep one", ("passed",))
+            elif name not in self.jobs:
+                yield Complaint(at, unknown_name("job", name, self.jobs), ("passed",))
+            elif name == job:
+                text = f"a version cannot have passed job `{name}` before it; name an earlier job"
+                yield Complaint(at, text, ("passed",))
+            elif step.resource not in self.jobs[name]:
+                text = f"job `{name}` neither gets nor puts `{step.resource}`; add it there, or name another job"
+                yield Complaint(at, text, ("passed", "resource"))
+
+    def _fix_complaints(self, fix: FixSpec, at: Path) -> Iterator[Complaint]:
+        if fix.agent not in self.agents:
+            yield Complaint((*at, "agent"), unknown_agent(fix.agent, self.agents), ("fix",))
+            return
+        agent, bad = self.agents[fix.agent]
+        if agent is None:
+            return
+        if agent.image_name is not None:
+            text = f"agent `{agent.name}` sets `image:`, and a fix agent works where the task does; use another agent"
+            yield Complaint((*at, "agent"), text, ("fix",))
+        if "tools" in bad:
+            return
+        for grant in agent.tools or ():
+            if isinstance(grant, AgentGrant):
+                text = f"agent `{agent.name}` has the sub-agent `{grant.agent}`, which a fix agent may not; remove it"
+                yield Complaint((*at, "agent"), text, ("fix",))
+        for index, name in enumerate(fix.tools or ()):
+            if name not in agent.tool_names:
+                granted = ", ".join(sorted(agent.tool_names)) or "none"
+                text = f"agent `{agent.name}` does not grant `{name}`; add it to its `tools:`; granted: {granted}"
+                yield Complaint((*at, "tools", index), text, ("fix",))
 
 
-def names_of(agents: Iterable[Agent], resources: Iterable[Resource]) -> Names:
+def names_of(pipeline: Pipeline) -> Names:
     """Build the names of a pipeline that is loaded already."""
-    return Names({agent.name: Built(agent, frozenset()) for agent in agents}, {each.name: each for each in resources})
+    nothing = frozenset[str]()
+    return Names(
+        {agent.name: Built(agent, nothing) for agent in pipeline.agents},
+        {resource.name: Built(resource, nothing) for resource in pipeline.resources},
+        {kind.name: Built(kind, nothing) for kind in pipeline.resource_types},
+        {
+            job.name: frozenset(
+                each.resource for step in job.plan for each in step.walk() if isinstance(each, GetStep | PutStep)
+            )
+            for job in pipeline.jobs
+        },
+    )
+
+
+def tasks_of(pipeline: Pipeline) -> dict[str, Built[TaskEntry]]:
+    """Return the entries of `tasks:` by name."""
+    return {task.name: Built(task, frozenset()) for task in pipeline.tasks}
+
+
+def resources_of(steps: Iterable[ReadStep]) -> frozenset[str]:
+    """Return the resources that a plan gets and puts, those of steps with errors as far as they can be told."""
+    used: set[str] = set()
+    for each in (below for step in steps for below in step.walk()):
+        if isinstance(each.step, GetStep | PutStep):
+            used.add(each.step.resource)
+        elif each.kind in ("get", "put") and isinstance(each.raw, Entries):
+            name = each.raw.text("resource") or each.raw.text(each.kind)
+            used.update({name} if name else ())
+    return frozenset(used)
 
 
 def duplicates(root: Entries, sections: Mapping[str, str]) -> Iterator[Complaint]:
     """Yield the entries of the named lists whose name an earlier entry has; `sections` says what an entry is."""
     for section, kind in sections.items():
         lines: dict[str, int] = {}
-        entries = root.get(section)
-        for index, entry in enumerate(entries if isinstance(entries, Items) else ()):
+        for index, entry in enumerate(_items(root, section)):
             name = entry.text("name") if isinstance(entry, Entries) else None
             if name is None:
                 continue
@@ -63,16 +175,19 @@ def duplicates(root: Entries, sections: Mapping[str, str]) -> Iterator[Complaint
             lines.setdefault(name, entry.mark.line)
 
 
-def check_models(root: Entries) -> Iterator[Complaint]:
-    """Yield the agents that have no model, neither their own nor by default."""
-    defaults, agents = root.get("defaults"), root.get("agents")
+def check_models(root: Entries, agents: Sequence[Built[Agent]]) -> Iterator[Complaint]:
+    """Yield the agents that have no model, neither their own nor by default; `agents` is what was built of them."""
+    defaults = root.get("defaults")
     if isinstance(defaults, Entries) and "model" in defaults:
         return
-    for index, agent in enumerate(agents if isinstance(agents, Items) else ()):
-        source = agent.get("source", Entries(agent.mark, ())) if isinstance(agent, Entries) else None
-        if isinstance(source, Entries) and "model" not in source.keys() | Source.mistaken_keys(source):
-            text = "has no model; write `source: {model: PROVIDER/NAME}`, or `defaults: {model: …}` for every agent"
-            yield Complaint(("agents", index, "source"), text)
+    for index, (raw, (agent, bad)) in enumerate(zip(_items(root, "agents"), agents, strict=False)):
+        source = raw.get("source", Entries(raw.mark, ())) if isinstance(raw, Entries) else None
+        if not isinstance(source, Entries) or "model" in source.keys() | Source.mistaken_keys(source):
+            continue
+        if "file" in raw and (agent is None or "source" in bad or agent.source.model is not None):
+            continue
+        text = "has no model; write `source: {model: PROVIDER/NAME}`, or `defaults: {model: …}` for every agent"
+        yield Complaint(("agents", index, "source"), text)
 
 
 def unknown_agent(name: str, known: Iterable[str]) -> str:
@@ -80,3 +195,18 @@ def unknown_agent(name: str, known: Iterable[str]) -> str:
     if name.startswith("@"):
         return not_supported(f"`agent: {name}` (a built-in agent)", "write the agent out under `agents:`")
     return unknown_name("agent", name, known)
+
+
+def _built_in_complaints(step: GetStep | PutStep, type_name: str) -> Iterator[Complaint]:
+    if step.params:
+        instead = "put `ignore:` into its `source:`" if type_name == "path" else "remove it"
+        text = f"`params:` does nothing for a resource of type `{type_name}`; {instead}"
+        yield Complaint(("params",), text, ("params",))
+    if isinstance(step, PutStep) and type_name == "path":
+        text = "a resource of type `path` is only read; take results back with `stepsnb copy`, or write your own type"
+        yield Complaint(("put",), text)
+
+
+def _items(root: Entries, section: str) -> Items | tuple[()]:
+    items = root.get(section)
+    return items if isinstance(items, Items) else ()

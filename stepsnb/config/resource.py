@@ -1,26 +1,15 @@
-"""A resource: where a `get` step takes an artifact from."""
+"""A resource: something outside whose versions are fetched and published."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar, Final
 
-from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from . import unsupported
 from .concept import Concept
-from .conversions import bad_value, read_any_text, unknown_value
+from .free import FreeMapping
 from .scalars import Name, Text
+from .tree import Entries
 from .unsupported import Unsupported
-from .wording import not_supported
-
-RESOURCE_TYPES = ("path",)
-
-
-def _type(raw: Any) -> Any:
-    name = read_any_text(raw)
-    if isinstance(name, str) and name in unsupported.RESOURCE_TYPES:
-        raise bad_value(not_supported("(a resource type)", unsupported.RESOURCE_TYPES[name]))
-    if isinstance(name, str) and name not in RESOURCE_TYPES:
-        raise unknown_value("resource type", name, RESOURCE_TYPES)
-    return name
 
 
 class PathSource(Concept):
@@ -30,18 +19,31 @@ class PathSource(Concept):
     ignore: tuple[Text, ...] = Field(default=(), description="Patterns of names to leave out, such as `*.log`.")
 
 
+class GitSource(Concept):
+    """The source of type `git`: a repository and the branch whose commits are its versions."""
+
+    uri: Text = Field(description="What `git clone` takes.")
+    branch: Text | None = Field(default=None, description="Unset: the repository's own default.")
+
+
+BUILT_IN_TYPES: Final[dict[str, type[PathSource | GitSource]]] = {"git": GitSource, "path": PathSource}
+
+
 class Resource(Concept):
     """One entry of `resources:`; `source` is what its type needs."""
 
     unsupported_keys: ClassVar[Unsupported] = unsupported.RESOURCE
 
     name: Name
-    type: Annotated[str, BeforeValidator(_type)]
-    source: Annotated[dict[str, Any], WithJsonSchema(PathSource.model_json_schema())]
+    type: Name = Field(description="`git`, `path`, or an entry of `resource_types:`.")
+    source: FreeMapping = Field(default={}, description="Settings for its type.")
 
     @field_validator("source", mode="before")
     @classmethod
     def _fits_its_type(cls, raw: Any, info: ValidationInfo) -> Any:
         if "type" not in info.data:
             return {}
-        return PathSource.model_validate(raw, context=info.context).model_dump()
+        built_in = BUILT_IN_TYPES.get(info.data["type"])
+        if built_in is None or not isinstance(raw, Entries):
+            return raw
+        return built_in.model_validate(raw, context=info.context).model_dump()

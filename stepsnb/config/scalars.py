@@ -10,6 +10,7 @@ from .conversions import (
     read_any_text,
     read_artifact_name,
     read_attempts,
+    read_bytes,
     read_dollars,
     read_duration,
     read_endpoint,
@@ -18,9 +19,10 @@ from .conversions import (
     read_model_name,
     read_name,
     read_number,
-    read_one_attempt,
     read_preflight,
     read_python_variable,
+    read_settled_text,
+    read_step_attempts,
     read_text,
     read_variable_name,
     read_whole,
@@ -32,7 +34,7 @@ def one_of(kind: str, *known: str) -> BeforeValidator:
     """Build a validator for text out of a fixed set; `kind` names the set in messages."""
 
     def check(raw: Any) -> Any:
-        value = read_any_text(raw)
+        value = read_settled_text(raw)
         if isinstance(value, str) and value not in known:
             raise unknown_value(kind, value, known)
         return value
@@ -68,5 +70,10 @@ DurationS = Annotated[
     float, BeforeValidator(read_duration), WithJsonSchema({"type": "string", "pattern": "^(0|.*[smh])$"})
 ]
 Attempts = Annotated[int, BeforeValidator(read_attempts), WithJsonSchema({"type": "integer", "minimum": 1})]
-OneAttempt = Annotated[int, BeforeValidator(read_one_attempt), WithJsonSchema({"const": 1})]
+StepAttempts = Annotated[int, BeforeValidator(read_step_attempts), WithJsonSchema({"type": "integer", "minimum": 1})]
+Bytes = Annotated[
+    int,
+    BeforeValidator(read_bytes),
+    WithJsonSchema({"type": ["integer", "string"], "pattern": "^[0-9]+ ?[kKmMgGtT]?[bB]?$"}),
+]
 Preflight = Annotated[bool, BeforeValidator(read_preflight), WithJsonSchema({"const": False})]

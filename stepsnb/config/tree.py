@@ -24,12 +24,16 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """One scalar as written; `is_plain` means that it stood without quotes and is no block text."""
+    """One scalar as written; `is_plain` means that it stood without quotes and is no block text.
+
+    `waits_for` are the variables in it that have no value yet, as a step sets them during the run.
+    """
 
     text: str
     mark: Mark
     is_plain: bool = True
     is_null: bool = False
+    waits_for: frozenset[str] = frozenset()
 
     @property
     def shown(self) -> str:

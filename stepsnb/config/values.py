@@ -18,7 +18,7 @@ def load_mapping(path: str | Path) -> dict[str, object]:
     """
     path = Path(path)
     problems = Problems(str(path))
-    root = read_tree(read_text_file(path), problems, {})
+    root = read_tree(read_text_file(path), problems, {}).root
     if not isinstance(root, Entries):
         problems.add(
             root.mark, (), f"must be a mapping of names to values, not {shape(root)}; write `name: value` lines"

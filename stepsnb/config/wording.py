@@ -15,14 +15,28 @@ _MISSING = {
     "plan": "list the job's steps under it",
     "python": "name a Python function",
     "run": "write the shell program, or remove the step",
-    "source": "write `source: {path: …}`",
-    "type": "the built-in one is `path`",
+    "artifact": "name an input of the step",
+    "agents": "list the agent steps that vote",
+    "file": "name a file in an input, `INPUT/FILE`",
+    "steps": "list the steps under it",
+    "tokens": "say how many tokens all cells may spend together",
+    "type": "name `git`, `path` or an entry of `resource_types:`",
+    "uri": "give what `git clone` takes",
+    "var": "name the axis, `{{ .vars.NAME }}` is its value",
+    "verdicts": "list the names to decide between",
 }
 
 
 def not_supported(what: str, instead: str) -> str:
     """Say that `what` belongs to the language and this version cannot do it yet."""
     return f"{what} is not supported by this version of stepsnb; {instead}"
+
+
+def not_a_path(text: str) -> str | None:
+    """Say why `text` cannot be the path of an included file, beginning with a verb; None when it can."""
+    if text.startswith(("/", "~")) or "\\" in text or "\0" in text:
+        return "is no path relative to the pipeline file; write it with slashes, `..` is allowed"
+    return None
 
 
 def missing(path: Path) -> str:

@@ -1,43 +1,69 @@
 """An `agent` step: a conversation."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from ...settings import ATTEMPTS, MAX_CONTEXT_BYTES
 from ...suggest import unknown_name
 from .. import unsupported
 from ..assertion import StepAssert
-from ..concept import Complaint
-from ..conversions import bad_value, read_name
+from ..concept import Complaint, Concept
 from ..grants import Selected
 from ..output import Output, schema_complaints
-from ..scalars import ArtifactName, AtLeast0, Attempts, DurationS, Name, Text
-from ..tree import Entries
+from ..scalars import AnyText, ArtifactName, AtLeast0, Attempts, DurationS, Flag, Name, Text, VariableName
 from ..unsupported import Unsupported
-from ..wording import not_supported
-from .base import StepBase, artifact_complaints, file_complaints
+from .across import Crossed, across_complaints
+from .base import Bounded, StepBase, artifact_complaints, file_complaints
 from .context import StepContextFrom, context_path_complaints
+from .routes import Routed, Verdicts, names_of_verdicts, routes_of_verdicts, verdict_complaints
+
+
+class ArtifactFile(Concept):
+    """A file of an input, read when the step is about to run."""
+
+    artifact: ArtifactName
+    path: Text = Field(description="From the top of the artifact on.")
+
+    def complaints(self) -> Iterator[Complaint]:
+        """Refuse a path out of the artifact."""
+        path = PurePosixPath(self.path)
+        if path.is_absolute() or ".." in path.parts or "\\" in self.path or not path.parts:
+            text = f"`path: {self.path}` leads out of the artifact; write a relative path without `..`"
+            yield Complaint(("path",), text)
+
+
+class _OrPath:
+    """Adds the path of a file beside the pipeline to the JSON Schema."""
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"anyOf": [{"type": "string"}, handler(core)]}
 
 
 def _only_message(fields: dict[str, Any]) -> tuple[str, ...]:
     return () if fields["prompt"] is None else (fields["prompt"],)
 
 
-def _verdict(raw: Any) -> Any:
-    if isinstance(raw, Entries):
-        raise bad_value(not_supported("(a verdict with a target)", "write the name alone, the steps follow in order"))
-    return read_name(raw)
-
-
-class AgentStep(StepBase):
+class AgentStep(Crossed, Routed, Bounded, StepBase):
     """Puts `messages` to an agent one after the other; `prompt` is the short form of a single one.
 
-    `messages` always holds them; `tools` are what the step selects, None for the agent's whole grant.
+    `messages` always holds them, those that stood in files included; `message_files` of artifacts come after them.
+    `tools` are what the step selects, None for the agent's whole grant.
     """
 
     unsupported_keys: ClassVar[Unsupported] = unsupported.AGENT_STEP
+    misplaced_keys: ClassVar[dict[str, str]] = {
+        **dict.fromkeys(
+            ("container_limits", "image", "network", "privileged", "user"), "is set on the agent; write it there"
+        ),
+        "retry": "is set on the agent; write it there",
+        "run": "is for tasks; say in `messages:` what to do",
+        "system": "is set on the agent; write it there",
+    }
     kind: ClassVar[Literal["agent"]] = "agent"
 
     attempts: Attempts | None = Field(
@@ -46,6 +72,12 @@ class AgentStep(StepBase):
     agent: Name
     prompt: Text | None = Field(default=None, description="One message.")
     messages: tuple[Text, ...] = Field(default_factory=_only_message, description="User turns, each run to its end.")
+    message_files: tuple[Annotated[ArtifactFile, _OrPath()], ...] = Field(
+        default=(), description="The same from files: beside the pipeline file, or `{artifact, path}` in an input."
+    )
+    dir: Text | None = Field(
+        default=None, description="Where it works: a directory in an input or output; tool paths begin there."
+    )
     inputs: tuple[ArtifactName, ...] = ()
     outputs: tuple[ArtifactName, ...] = ()
     tools: tuple[Selected, ...] | None = Field(
@@ -54,8 +86,12 @@ class AgentStep(StepBase):
     max_turns: AtLeast0 | None = Field(default=None, description="0 means no cap.")
     timeout_s: DurationS | None = Field(default=None, validation_alias="timeout", description='"0" means none.')
     max_questions: AtLeast0 | None = None
-    verdicts: tuple[Annotated[Name, BeforeValidator(_verdict)], ...] | None = Field(
-        default=None, description="What the agent decides between; it must give one of them."
+    env: dict[VariableName, AnyText] = Field(default_factory=dict, description="Environment of its programs.")
+    volatile: Flag = Field(default=False, description="Run it each time, whatever was kept of earlier runs.")
+    entries: Verdicts | None = Field(
+        default=None,
+        validation_alias="verdicts",
+        description="What the agent decides between: names, or `NAME: STEP` to go on with; `failure: STEP` catches.",
     )
     context: StepContextFrom | None = Field(
         default=None, description="Decisions of other steps, there before the first message."
@@ -77,6 +113,16 @@ class AgentStep(StepBase):
         return self.agent
 
     @property
+    def verdicts(self) -> tuple[str, ...] | None:
+        """What the agent decides between, in order; None when it decides nothing."""
+        return None if self.entries is None else names_of_verdicts(self.entries)
+
+    @property
+    def routes(self) -> Mapping[str, str]:
+        """Targets by verdict, and by `failure`."""
+        return routes_of_verdicts(self.entries or ())
+
+    @property
     def tool_names(self) -> tuple[str, ...]:
         """Names of the tools it selects or brings along, in order; none when it takes the agent's whole grant."""
         return tuple(each if isinstance(each, str) else each.name for each in self.tools or ())
@@ -86,6 +132,7 @@ class AgentStep(StepBase):
         yield from artifact_complaints(self.inputs, self.outputs)
         yield from file_complaints(self.assert_, self.outputs)
         yield from context_path_complaints(self.context_paths, self.inputs)
+        yield from across_complaints(self, self.inputs)
         yield from self._message_complaints()
         yield from self._verdict_complaints()
         if self.output is not None and self.output.schema is not None:
@@ -107,16 +154,15 @@ class AgentStep(StepBase):
             yield Complaint(
                 ("prompt",), "has both `prompt:` and `messages:`; keep one, `prompt:` is one message", about
             )
-        elif not self.messages:
+        elif not self.messages and not self.message_files:
             yield Complaint(("messages",), "says nothing to the agent; give `prompt:` or `messages:`", about)
 
     def _verdict_complaints(self) -> Iterator[Complaint]:
+        yield from verdict_complaints(self.entries)
         verdicts = self.verdicts or ()
-        if self.verdicts == ():
-            yield Complaint(("verdicts",), "`verdicts:` is empty; list the names to decide between, or remove it")
-        for index, name in enumerate(verdicts):
-            if name in verdicts[:index]:
-                yield Complaint(("verdicts", index), f"`{name}` stands twice in `verdicts:`; keep one", ("verdicts",))
+        if self.entries is not None and self.to is not None:
+            text = "`to:` beside `verdicts:` says twice what follows; write `verdicts: [NAME: STEP, failure: STEP]`"
+            yield Complaint(("to",), text, ("to", "verdicts"))
         wanted = self.assert_.verdict if self.assert_ else None
         if wanted is None or wanted in verdicts:
             return

@@ -5,30 +5,33 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from .. import unsupported
 from ..assertion import StepAssert
 from ..concept import Complaint
-from ..scalars import AnyText, ArtifactName, DurationS, Name, Text, VariableName
-from ..unsupported import Unsupported
+from ..image import image_complaints
+from ..scalars import Name
+from ..task_keys import TaskKeys
+from .across import Crossed, across_complaints
 from .base import StepBase, artifact_complaints, file_complaints
 from .context import StepContextFrom
+from .routes import Routed
 
 UPSTREAM = "upstream"
 """Directory in which a task finds the decisions it reads."""
 
 
-class TaskStep(StepBase):
-    """Runs `run` with `sh -c` in a directory that holds its inputs and its empty outputs."""
+class TaskStep(TaskKeys, Crossed, Routed, StepBase):
+    """Runs `run` with `sh -c` in a directory that holds its inputs and its empty outputs.
 
-    unsupported_keys: ClassVar[Unsupported] = unsupported.TASK
+    `run` holds the program wherever it was written: here, in a file, or in an entry of `tasks:`.
+    """
+
+    misplaced_keys: ClassVar[dict[str, str]] = {
+        "file": "loads a whole entry of `tasks:`; write it there, or `run_file:` here",
+        "verdicts": "is for agent steps; route a task with `to: {success: STEP, failure: STEP}`",
+    }
     kind: ClassVar[Literal["task"]] = "task"
 
     task: Name
-    run: Text = Field(description="The program, for `sh -c`.")
-    inputs: tuple[ArtifactName, ...] = ()
-    outputs: tuple[ArtifactName, ...] = ()
-    env: dict[VariableName, AnyText] = Field(default_factory=dict)
-    timeout_s: DurationS | None = Field(default=None, validation_alias="timeout", description='"0" means none.')
     context: StepContextFrom | None = Field(
         default=None, description="Decisions of agent steps, as files `upstream/STEP`."
     )
@@ -40,9 +43,11 @@ class TaskStep(StepBase):
         return self.task
 
     def complaints(self) -> Iterator[Complaint]:
-        """Refuse what only an agent can owe."""
+        """Refuse what only an agent can owe, and settings that would do nothing."""
         yield from artifact_complaints(self.inputs, self.outputs)
         yield from file_complaints(self.assert_, self.outputs)
+        yield from image_complaints(self)
+        yield from across_complaints(self, self.inputs)
         if self.assert_ and self.assert_.tool_calls:
             text = "`assert.tool_calls:` is for agent steps, a task calls no tools; assert on `stdout:` or `files:`"
             yield Complaint(("assert", "tool_calls"), text, ("assert",))
