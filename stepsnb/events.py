@@ -44,19 +44,29 @@ class PlanNode(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class RunStarted(Event):
-    """A job run began; `plan` is its steps in order, `forked_from` the run whose artifacts it goes on with."""
+    """A job run began; `plan` is its steps in order, `forked_from` the run whose artifacts it goes on with.
+
+    `source`, `base_dir` and `variables` (as JSON texts) are what it takes to load the pipeline again.
+    """
 
     pipeline: str = ""
     job: str = ""
     forked_from: str | None = None
     tags: dict[str, str] = {}
     plan: list[PlanNode] = []
+    source: str = ""
+    base_dir: str = ""
+    variables: dict[str, str] = {}
+
+
+class RunResumed(Event):
+    """A run that had ended, or was cut off, goes on; what it got done is not done again."""
 
 
 class StepStarted(Event):
     """A step began; for an agent step `agent`, `model` and the tools it was granted are filled.
 
-    A sub-agent's conversation is recorded like a step of kind `sub_agent`: `parent_id` is the step that called it,
+    `node` is the step's place in the plan, the same in every run of it. A sub-agent's conversation is recorded like a step of kind `sub_agent`: `parent_id` is the step that called it,
     `call_id` the tool call it answers.
     """
 
@@ -71,6 +81,7 @@ class StepStarted(Event):
     model: str | None = None
     tools: list[str] = []
     call_id: str | None = None
+    node: str | None = None
 
 
 class StepSkipped(Event):
@@ -81,6 +92,8 @@ class StepSkipped(Event):
     index: int = 0
     reason: str = ""
     reused: bool = False
+    node: str | None = None
+    hash: str = ""
 
 
 class StepFinished(Event):
@@ -120,6 +133,14 @@ class Artifact(Event):
     digest: str = ""
     files: list[str] = []
     bytes: int = 0
+
+
+class ResourceVersion(Event):
+    """A version of a resource a step fetched, or made (`from_check` is off then)."""
+
+    resource: str = ""
+    version: dict[str, str] = {}
+    from_check: bool = True
 
 
 class MessageAdded(Event, tag="message"):
@@ -361,11 +382,13 @@ class RunFinished(Event):
 
 AnyEvent = (
     RunStarted
+    | RunResumed
     | StepStarted
     | StepSkipped
     | StepFinished
     | Output
     | Artifact
+    | ResourceVersion
     | MessageAdded
     | TurnStarted
     | TextDelta

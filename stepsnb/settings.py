@@ -56,6 +56,15 @@ SEARCH_SKIPPED_DIRS: Final = frozenset({".git", "node_modules", "vendor"})
 LIST_DIR_ENTRIES: Final = 1_000
 """Entries of one `list_dir` result; `total` says how many there are."""
 
+RESOURCE_OUTPUT_BYTES: Final = 4_000_000
+"""What is read of the versions a resource program prints."""
+
+PARAM_FILE_BYTES: Final = 1_048_576
+"""Size of a file whose text is a parameter of a put."""
+
+CHECK_S: Final = 5 * 60.0
+"""How long one check of a resource may take."""
+
 TASK_OUTPUT_BYTES: Final = 16 * 1024
 """Of each of a task's output streams in the record; the true size is kept beside it."""
 
@@ -229,3 +238,18 @@ MAX_CONTEXT_BYTES: Final = 100_000
 
 SUB_AGENT_DEPTH: Final = 8
 """Levels of agents that call agents."""
+
+MATRIX_FILE_ITEMS: Final = 1_000
+"""Values that a file may give an axis of a matrix."""
+
+MATRIX_FILE_BYTES: Final = 1_048_576
+"""Size of such a file."""
+
+MATRIX_CELLS: Final = 10_000
+"""Cells of one matrix, so that a few axes cannot grow into millions of steps."""
+
+HOOK_GRACE_S: Final = 60.0
+"""What the hooks of a step or job may take after it was stopped."""
+
+LOAD_VAR_BYTES: Final = 100_000
+"""The longest file that becomes a variable."""

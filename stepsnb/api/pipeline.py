@@ -1,17 +1,20 @@
 """Loads pipelines and starts their runs."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
 from ..config import Job, Pipeline, load_file, load_steps, load_text
 from ..engine import engine
 from ..errors import ConfigError, InputError
+from ..events import Event
 from ..people import GivenAnswers, Ladder
 from ..plan import build_plan
-from ..run import JobRun, Recorder, RunResult, RunSetup, new_run_id
+from ..run import JobRun, StepCache, Recorder, RunResult, RunSetup, new_run_id
 from ..run.context import RunContext
+from ..run.versions import JobVersions
 from ..store import open_spool
 from ..workspace import ArtifactTree, RunWorkspace, gather_files
 from .options import Functions, RunOptions, RunPlace, current_folder, files_of, functions_of, secrets_of
@@ -100,6 +103,19 @@ class LoadedPipeline:
         run = self._build(job, options, place, after)
         return OpenRun(run, self._adapted(options), place, self._with(options))
 
+    def start_again(
+        self,
+        job: str,
+        setup: RunSetup,
+        *,
+        options: RunOptions,
+        run_id: str | None = None,
+        before: Sequence[Event] = (),
+    ) -> RunHandle:
+        """Start a run of which an earlier one got a part done; `before` are the events it has already."""
+        place = RunPlace(options)
+        return _start(self._build(job, options, place, setup=setup, run_id=run_id, before=before), place)
+
     def _with(self, options: RunOptions) -> dict[str, object]:
         return {**self._variables, **(options.get("vars") or {})}
 
@@ -116,6 +132,9 @@ class LoadedPipeline:
         place: RunPlace,
         after: OpenRun | None = None,
         adapt: Callable[[Pipeline], Pipeline] = lambda pipeline: pipeline,
+        setup: RunSetup | None = None,
+        run_id: str | None = None,
+        before: Sequence[Event] = (),
     ) -> JobRun:
         unknown = set(options) - set(RunOptions.__annotations__)
         if unknown:
@@ -124,7 +143,7 @@ class LoadedPipeline:
         ladder = Ladder(GivenAnswers.from_value(options.get("answers")), options.get("asker"))
         pipeline = adapt(self._adapted(options))
         plan = build_plan(pipeline, job)
-        run_id = new_run_id()
+        run_id = run_id or new_run_id()
         workspace = RunWorkspace(place.root, run_id)
         artifacts: list[ArtifactTree] = [] if after is None else list(after.artifacts)
         if files := files_of(options):
@@ -134,6 +153,7 @@ class LoadedPipeline:
             sink=open_spool(place.root) if place.is_kept else None,
             watchers=[on_event] if (on_event := options.get("on_event")) else (),
             secrets=secrets_of(pipeline, plan.job.plan),
+            before=before,
         )
         context = RunContext(
             pipeline=pipeline,
@@ -141,9 +161,15 @@ class LoadedPipeline:
             recorder=recorder,
             ladder=ladder,
             functions=functions,
+            versions=JobVersions(pipeline, plan, workspace, run_id),
+            variables=self._with(options),
+            cache=StepCache(place.root) if place.is_kept else None,
         )
-        decisions = {} if after is None else after.decisions
-        setup = RunSetup(tuple(artifacts), decisions, None if after is None else after.run_id)
+        if setup is None:
+            decisions = {} if after is None else after.decisions
+            setup = RunSetup(tuple(artifacts), decisions, forked_from=None if after is None else after.run_id)
+        elif artifacts:
+            setup = replace(setup, artifacts=tuple(artifacts))
         return JobRun(plan, context, setup)
 
 

@@ -4,19 +4,25 @@ from .context import RunContext
 from .ids import new_run_id
 from .job import JobRun, RunSetup
 from .opening import Decision
+from .past import Past, handed_in, past_of
 from .recorder import Recorder, Sink
 from .results import RunResult, StepResult, total_cost_usd, total_usage
+from .reuse import StepCache
 
 __all__ = [
     "Decision",
     "JobRun",
+    "Past",
     "Recorder",
     "RunContext",
     "RunResult",
     "RunSetup",
     "Sink",
+    "StepCache",
     "StepResult",
+    "handed_in",
     "new_run_id",
+    "past_of",
     "total_cost_usd",
     "total_usage",
 ]

@@ -9,19 +9,22 @@ from typing import Any
 
 from ..config import Pipeline
 from ..errors import WorkspaceError
-from ..events import Artifact, Emit
+from ..events import Artifact, Emit, Event, Request
 from ..outcome import Outcome
 from ..people import Ladder
-from ..workspace import ArtifactTree, RunWorkspace, StepDir
-from .opening import Decision
+from ..workspace import ArtifactTree, Root, RunWorkspace, StepDir
 from .recorder import Recorder
+from .reuse import StepCache
+from .scope import Meter, Scope
+from .versions import JobVersions
 
 
 @dataclass(slots=True)
 class RunContext:
-    """The parts of a run that its steps share; `artifacts` and `decisions` grow as steps succeed.
+    """The parts of a run that its steps share; `scope` is what the plan's own steps leave to each other.
 
-    `notes_wanted` names the steps whose note another one reads.
+    `cache` knows what steps left in earlier runs, None for a run that keeps nothing. `artifacts` is everything that was captured, whichever branch made it; of one name the last. `notes_wanted` names
+    the steps whose note another one reads.
     """
 
     pipeline: Pipeline
@@ -29,13 +32,27 @@ class RunContext:
     recorder: Recorder
     ladder: Ladder
     functions: Mapping[str, Callable[..., Any]]
+    versions: JobVersions
+    variables: Mapping[str, object] = field(default_factory=dict)
+    cache: StepCache | None = None
+    scope: Scope = field(default_factory=Scope)
     artifacts: dict[str, ArtifactTree] = field(default_factory=dict)
-    decisions: dict[str, Decision] = field(default_factory=dict)
     notes_wanted: frozenset[str] = frozenset()
     questions: int = 0
 
+    def emitter(self, step_id: str, meter: Meter) -> Emit:
+        """Return an `Emit` that files everything under one step and counts its tokens."""
+        emit = self.recorder.step(step_id)
+
+        def metered(event: Event) -> None:
+            if isinstance(event, Request):
+                meter.add(event.usage.total_tokens)
+            emit(event)
+
+        return metered
+
     def keep(self, tree: ArtifactTree, emit: Emit) -> None:
-        """Make a captured tree available to later steps."""
+        """Record a captured tree as one of the run's artifacts."""
         self.artifacts[tree.name] = tree
         emit(
             Artifact(
@@ -61,19 +78,26 @@ class _Hold:
 class StepContext:
     """One step on its way: its emitter, its directory, and the clock that ends it after `timeout_s`.
 
-    `outer` is the step that called this one, for a sub-agent's. `owed` says what is still owed, for the reason of a
+    Paths of an agent's tools start at `dir`, a folder inside the directory. `outer` is the step that called this one, for a sub-agent's. `owed` says what is still owed, for the reason of a
     step that ends without it.
     """
 
     run: RunContext
+    scope: Scope
     step_id: str
     emit: Emit
     directory: StepDir
     clock: asyncio.Timeout
     timeout_s: float | None = None
     outer: "StepContext | None" = None
+    dir: str = "."
     owed: Callable[[], str | None] = lambda: None
     _hold: _Hold = field(default_factory=_Hold)
+
+    @property
+    def root(self) -> Root:
+        """Where the paths of tools start, confined to the step's directory. Raises: PathEscape."""
+        return Root(self.directory.path, self.dir)
 
     def within(self, clock: asyncio.Timeout, timeout_s: float, *, step_id: str, emit: Emit) -> "StepContext":
         """The context of a sub-agent of this step: the same directory, a clock and a record of its own."""
@@ -87,6 +111,10 @@ class StepContext:
             owed=lambda: None,
             _hold=_Hold(),
         )
+
+    def in_folder(self, folder: str) -> "StepContext":
+        """The same step, whose tools' paths start in a folder of its directory."""
+        return replace(self, dir=folder)
 
     @contextmanager
     def deadline_held(self) -> Iterator[None]:

@@ -50,7 +50,10 @@ def first_set(*values: float | None, default: float) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brief:
-    """What a conversation is about, and what it owes at its end; None takes the agent's own value."""
+    """What a conversation is about, and what it owes at its end; None takes the agent's own value.
+
+    `tools` are granted besides the agent's own.
+    """
 
     agent: Agent
     messages: Sequence[str]
@@ -64,6 +67,7 @@ class Brief:
     verdicts: Sequence[str] = ()
     note_required: bool = False
     output: OutputSpec | None = None
+    tools: Sequence[Tool] = ()
     files: Sequence[str] = ()
     calls: Sequence[OwedCall] = ()
     nudge: bool = False
@@ -108,6 +112,15 @@ class Held:
                 return Outcome.SUCCEEDED, None
 
 
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A conversation that was recorded as a step of its own; `held` is None when it did not come to its end."""
+
+    outcome: Outcome
+    reason: str | None
+    held: Held | None
+
+
 class Conversations:
     """The conversations of one agent step: its own, and those of the agents it calls, each recorded apart."""
 
@@ -128,7 +141,7 @@ class Conversations:
         ctx.emit(
             CompactionBudget(compact_at=budget.compact_at, window=budget.window, window_source=budget.window_source)
         )
-        granted = build_tools(
+        own = build_tools(
             agent.tools,
             selected=brief.selected,
             functions=ctx.run.functions,
@@ -136,6 +149,7 @@ class Conversations:
             describe=lambda name: ctx.run.pipeline.agent(name).description,
             spawn=lambda grant: self._spawner(grant, brief, ctx),
         )
+        granted = (*own, *brief.tools)
         target, decided, attempts = client.target, Decided(), brief.attempts or agent.attempts
         names = [tool.name for tool in granted]
         decisions = brief.decision_names
@@ -173,7 +187,7 @@ class Conversations:
         return Held(await run_agent(deps, [system(text)]), obligations, decided)
 
     def _runner(self, tools: Sequence[Tool], agent: Agent, ctx: StepContext) -> ToolRunner:
-        context = ToolContext(root=ctx.directory.root, ask=self._asker(agent.name, ctx))
+        context = ToolContext(root=ctx.root, ask=self._asker(agent.name, ctx))
         return ToolRunner(tools, context=context, emit=ctx.emit, settle=ctx.run.recorder.settle)
 
     def _asker(self, agent: str, ctx: StepContext) -> Callable[[AskRequest], Awaitable[AskReply]]:
@@ -209,24 +223,45 @@ class Conversations:
             except EffectFailed as exc:
                 return ToolResult.error(str(exc))
             self._children += 1
-            return await self._hold_child(brief, ctx, f"{ctx.step_id}.{self._children}", call, policy)
+            ended = await self.hold_recorded(
+                brief,
+                ctx,
+                step_id=f"{ctx.step_id}.{self._children}",
+                step_kind="sub_agent",
+                limit_s=policy.total_timeout_s or math.inf,
+                call=call,
+            )
+            if ended.held is None or not ended.outcome.is_good:
+                return ToolResult.error(f"agent `{child.name}` {ended.outcome}: {ended.reason}")
+            return ToolResult(ended.held.result.text)
 
         return spawn
 
-    async def _hold_child(
-        self, brief: Brief, ctx: StepContext, step_id: str, call: ToolContext, policy: RetryPolicy
-    ) -> ToolResult:
-        """Hold a sub-agent's conversation and record it as a step of its own, below the one that called it."""
-        child, emit, began = brief.agent, ctx.run.recorder.step(step_id), time.monotonic()
+    async def hold_recorded(
+        self,
+        brief: Brief,
+        ctx: StepContext,
+        *,
+        step_id: str,
+        step_kind: str,
+        limit_s: float = math.inf,
+        call: ToolContext | None = None,
+    ) -> Recorded:
+        """Hold a conversation within a step and record it as a step of its own below that one.
+
+        It ends with its agent's deadline, after `limit_s`, or with what is left of the step's. `call` is the tool call
+        it answers. Raises: `Aborted` and cancellation, recorded as *aborted*.
+        """
+        child, emit, began = brief.agent, ctx.run.emitter(step_id, ctx.scope.meter), time.monotonic()
         emit(
             StepStarted(
                 name=child.name,
-                step_kind="sub_agent",
+                step_kind=step_kind,
                 parent_id=ctx.step_id,
-                call_id=call.call_id,
+                call_id=None if call is None else call.call_id,
                 agent=child.name,
                 model=self._models.of(child).target.label,
-                tools=list(child.tool_names),
+                tools=[*child.tool_names, *(tool.name for tool in brief.tools)],
             )
         )
 
@@ -234,7 +269,7 @@ class Conversations:
             emit(
                 StepFinished(
                     name=child.name,
-                    step_kind="sub_agent",
+                    step_kind=step_kind,
                     outcome=outcome,
                     reason=reason,
                     duration_s=time.monotonic() - began,
@@ -244,7 +279,7 @@ class Conversations:
             )
 
         left = ctx.time_left()
-        limit_s = min(brief.deadline_s or math.inf, policy.total_timeout_s or math.inf, left[0] if left else math.inf)
+        limit_s = min(brief.deadline_s or math.inf, limit_s, left[0] if left else math.inf)
         clock = asyncio.timeout(None if limit_s == math.inf else limit_s)
         held = None
         try:
@@ -256,7 +291,7 @@ class Conversations:
                 raise
             outcome, reason = Outcome.FAILED, f"timed out after {limit_s:g} s"
         except asyncio.CancelledError:
-            if call.deadline is not None and asyncio.get_running_loop().time() >= call.deadline:
+            if call is not None and call.deadline is not None and asyncio.get_running_loop().time() >= call.deadline:
                 record(Outcome.FAILED, "timed out (`timeout:` of the grant)")
             else:
                 record(Outcome.ABORTED, "stopped with the step that called it")
@@ -267,9 +302,7 @@ class Conversations:
         except StepsError as exc:
             outcome, reason = Outcome.ERRORED, str(exc)
         record(outcome, reason, held)
-        if held is None or not outcome.is_good:
-            return ToolResult.error(f"agent `{child.name}` {outcome}: {reason}")
-        return ToolResult(held.result.text)
+        return Recorded(outcome, reason, held)
 
 
 def _decision_tools(brief: Brief, decided: Decided, obligations: Obligations, ctx: StepContext) -> list[Tool]:

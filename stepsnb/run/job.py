@@ -1,6 +1,7 @@
 """Walks a job's plan, in one go or step by step, and judges it at its end."""
 
 import asyncio
+import json
 import os
 import time
 import weakref
@@ -10,17 +11,21 @@ from dataclasses import dataclass, field
 
 from ..config import Step
 from ..errors import InputError, StepsError, StoreError
-from ..events import Note, PlanNode, RunFinished, RunStarted
+from ..events import Note, PlanNode, RunFinished, RunResumed, RunStarted
 from ..outcome import Outcome
-from ..plan import Plan, PlannedStep
+from ..plan import Plan, build_nodes
 from ..suggest import unknown_name
 from ..workspace import ArtifactTree, RunWorkspace
 from .asserts import judge_job
 from .context import RunContext
+from .hooks import run_hooks
 from .opening import Decision
+from .past import Past
 from .results import RunResult, StepResult
-from .step import STOPPED, run_step, unforeseen
+from .routing import Routing
+from .step import STOPPED, unforeseen
 from .stopping import accept_stop, finish, finish_in_thread
+from .walk import Walker
 
 ABANDONED = "left before its last step"
 """Why an open run ended that another one took the place of."""
@@ -28,11 +33,18 @@ ABANDONED = "left before its last step"
 
 @dataclass(frozen=True, slots=True)
 class RunSetup:
-    """What a run starts from besides its plan: artifacts handed in, and the run it goes on from with its decisions."""
+    """What a run starts from besides its plan: artifacts handed in, and the run it goes on from with its decisions.
+
+    `past` is what of the plan is done already. A run `is_resumed` under the id it had; `step_count` of its step ids
+    are used.
+    """
 
     artifacts: tuple[ArtifactTree, ...] = ()
     decisions: Mapping[str, Decision] = field(default_factory=dict)
+    past: Past | None = None
     forked_from: str | None = None
+    is_resumed: bool = False
+    step_count: int = 0
 
 
 class JobRun:
@@ -42,10 +54,12 @@ class JobRun:
         self._plan = plan
         self._context = context
         context.notes_wanted = plan.notes_wanted
-        context.decisions.update(setup.decisions)
+        context.scope.decisions.update(setup.decisions)
         self._setup = setup
+        self._walker = Walker(context, is_overdue=self._is_overdue, past=setup.past, count=setup.step_count)
+        self._routing = Routing(plan.nodes)
         self._position = 0
-        self._steps: list[StepResult] = []
+        self._cells = 0
         self._outcome = Outcome.SUCCEEDED
         self._error: str | None = None
         self._began: float | None = None
@@ -62,7 +76,7 @@ class JobRun:
     @property
     def remaining(self) -> list[str]:
         """Names of the plan's steps that have not run, in order; none once the run has ended."""
-        return [] if self._finished else [step.name for step in self._plan.steps[self._position :]]
+        return [] if self._finished else [node.name for node in self._plan.nodes[self._position :]]
 
     @property
     def is_finished(self) -> bool:
@@ -72,12 +86,12 @@ class JobRun:
     @property
     def artifacts(self) -> tuple[ArtifactTree, ...]:
         """What the run's steps left behind so far."""
-        return tuple(self._context.artifacts.values())
+        return tuple(self._context.scope.artifacts.values())
 
     @property
     def decisions(self) -> Mapping[str, Decision]:
         """What the run's steps decided so far, by their names."""
-        return dict(self._context.decisions)
+        return dict(self._context.scope.decisions)
 
     def hide(self, secrets: Sequence[str]) -> None:
         """Keep more values out of the run's events."""
@@ -90,7 +104,7 @@ class JobRun:
             job=self._plan.job.name,
             outcome=self._finished,
             error=None if self._error is None else self._context.recorder.redact(self._error),
-            steps=tuple(self._steps),
+            steps=tuple(self._context.scope.executed),
             artifacts={name: tree.path for name, tree in self._context.artifacts.items()},
             events=tuple(self._context.recorder.events),
         )
@@ -109,7 +123,7 @@ class JobRun:
         Raises: InputError for an unknown name, or for one that this run has left behind.
         """
         self._check_open()
-        names = [step.name for step in self._plan.steps]
+        names = [node.name for node in self._plan.nodes]
         if name not in names:
             raise InputError(f"job `{self._plan.job.name}`: {unknown_name('step', name, names)}")
         if name not in names[self._position :]:
@@ -132,8 +146,8 @@ class JobRun:
         return await self._guard(self._end)
 
     async def _run_rest(self) -> None:
-        while self._position < len(self._plan.steps) and self._outcome.is_good and not self._is_overdue():
-            await self._run_planned_step(self._plan.steps[self._position])
+        while self._position < len(self._plan.nodes) and self._outcome.is_good and not self._is_overdue():
+            await self._visit()
         await self._end()
 
     async def _run_until(self, index: int) -> None:
@@ -141,33 +155,44 @@ class JobRun:
             await self._run_planned(self._position)
 
     async def _run_planned(self, index: int) -> None:
-        if index == len(self._plan.steps):
+        if index == len(self._plan.nodes):
             raise InputError(f"run {self.run_id} has no step left; `%steps finish` ends it")
         if not self._is_overdue():
-            await self._run_planned_step(self._plan.steps[index])
-        if self._position == len(self._plan.steps) or not self._outcome.is_good:
+            await self._visit()
+        if self._position == len(self._plan.nodes) or not self._outcome.is_good:
             await self._end()
 
+    async def _visit(self) -> None:
+        """Run the plan's next step, and find the one that follows it."""
+        scope, position = self._context.scope, self._position
+        result = await self._walker.visit(self._routing, self._plan.nodes, position, scope)
+        following = self._routing.after(position, result)
+        if following is None:
+            self._position = position + 1
+            self._note_failure(result)
+        else:
+            self._position = following
+        await self._context.recorder.settle()
+
     async def _run_extra(self, steps: Sequence[Step]) -> None:
-        for step in steps:
+        self._cells += 1
+        # Behind the plan's own, so that a view does not take them for one of them.
+        first = len(self._plan.nodes) + len(self._context.scope.executed)
+        for node in build_nodes(
+            self._context.pipeline, steps, prefix=f"cell{self._cells}.", first_index=first
+        ):
             if not self._is_overdue():
-                # Behind the plan's own, so that a view does not take it for one of them.
-                await self._run_one(step, len(self._plan.steps) + len(self._steps))
+                result = await self._walker.run_node(node, self._context.scope)
+                if not result.outcome.is_good:
+                    self._note_failure(result)
+                await self._context.recorder.settle()
             if not self._outcome.is_good:
                 await self._end()
                 return
 
-    async def _run_planned_step(self, planned: PlannedStep) -> None:
-        self._position = planned.index + 1
-        await self._run_one(planned.step, planned.index)
-
-    async def _run_one(self, step: Step, index: int) -> None:
-        result = await run_step(step, self._context, step_id=f"s{len(self._steps) + 1}", index=index)
-        self._steps.append(result)
-        if not result.outcome.is_good:
-            self._outcome = result.outcome
-            self._error = f"step `{result.name}` {result.outcome}: {result.reason or 'no reason was given'}"
-        await self._context.recorder.settle()
+    def _note_failure(self, result: StepResult) -> None:
+        self._outcome = result.outcome
+        self._error = f"step `{result.name}` {result.outcome}: {result.reason or 'no reason was given'}"
 
     def _is_overdue(self) -> bool:
         """Whether the job's own time is over, which is the time in which it worked: not that between two cells."""
@@ -187,16 +212,26 @@ class JobRun:
             return
         self._began = time.monotonic()
         context = self._context
+        if self._setup.is_resumed:
+            context.recorder.emit(RunResumed())
+            for tree in self._setup.artifacts:
+                context.artifacts[tree.name] = tree
+                context.scope.keep(tree)
+            return
         context.recorder.emit(
             RunStarted(
                 pipeline=context.pipeline.file,
                 job=self._plan.job.name,
                 forked_from=self._setup.forked_from,
-                plan=[PlanNode(step.name, step.step_kind) for step in self._plan.steps],
+                plan=_drawn(self._plan),
+                source=context.pipeline.source_text,
+                base_dir=str(context.pipeline.base_dir),
+                variables=_as_json(context.variables),
             )
         )
         for tree in self._setup.artifacts:
             context.keep(tree, context.recorder.emit)
+            context.scope.keep(tree)
 
     async def _guard(self, work: Callable[[], Awaitable[None]]) -> RunResult:
         """Do some of the run; whatever ends it early, its end is recorded."""
@@ -229,13 +264,24 @@ class JobRun:
     async def _end(self) -> None:
         if self.is_finished:
             return
-        names = [step.name for step in self._steps]
+        await self._run_job_hooks()
+        names = [step.name for step in self._context.scope.executed]
         outcome, error = judge_job(self._plan.job.assert_, self._outcome, self._error, names)
         for part in self._context.ladder.unused_answers:
             self._context.recorder.emit(Note(text=f"the answer given for `{part}` was not used: no question held that"))
+        self._context.versions.remember(has_succeeded=outcome is Outcome.SUCCEEDED)
         self._context.recorder.emit(self._end_event(outcome, error))
         self._finished, self._error = outcome, error  # only now: an end that cannot be recorded is another one
         await self._wind_up()
+
+    async def _run_job_hooks(self) -> None:
+        """Run the job's own hooks; one that fails reddens a green job."""
+        scope = self._context.scope
+        outcome, reason = await run_hooks(
+            self._plan.hooks, self._outcome, lambda hook: self._walker.run_node(hook, scope)
+        )
+        if outcome is not self._outcome:
+            self._outcome, self._error = outcome, reason
 
     async def _break_off(self, error: str) -> None:
         """End a run that cannot go on, unjudged; its end is shown even where it cannot be stored any more."""
@@ -267,6 +313,22 @@ class JobRun:
             await finish(settle_and_close())
         except asyncio.CancelledError:
             accept_stop()
+
+
+def _as_json(variables: Mapping[str, object]) -> dict[str, str]:
+    """Return the variables that can be written down; a DataFrame cannot, and has to be given again."""
+    written = {}
+    for name, value in variables.items():
+        with suppress(TypeError, ValueError):
+            written[name] = json.dumps(value)
+    return written
+
+
+def _drawn(plan: Plan) -> list[PlanNode]:
+    """Return the plan as views draw it before it runs: blocks and what is inside them."""
+    nodes = list(plan.walk())
+    places = {id(node): place for place, node in enumerate(nodes)}
+    return [PlanNode(node.name, node.kind, places.get(id(node.parent))) for node in nodes]
 
 
 def _close_if_ours(workspace: RunWorkspace, pid: int) -> None:

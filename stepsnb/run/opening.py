@@ -47,6 +47,24 @@ def read_context_files(step: AgentStep, root: Root, max_bytes: int | None) -> li
     return given
 
 
+def with_messages(step: AgentStep, root: Root) -> AgentStep:
+    """Return the step with the messages that files of its inputs hold, after those that are written in it.
+
+    Raises: WorkspaceError for a file that is missing, leads outside, is empty or no text.
+    """
+    if not step.message_files:
+        return step
+    told = list(step.messages)
+    for file in step.message_files:
+        where = f"{file.artifact}/{file.path}"
+        result = read_for_context(root, where, None)
+        if result.is_error or not result.content.strip():
+            why = (result.data or {}).get("error", "it is empty")
+            raise WorkspaceError(f"message_files: `{where}`: {why}")
+        told.append(result.content)
+    return step.model_copy(update={"messages": tuple(told)})
+
+
 def read_decisions(wanted: Mapping[str, str], decisions: Mapping[str, Decision]) -> list[SyntheticCall]:
     """Give the decisions an agent asked for as results of `read_step`; a step that has not run gives none."""
     return [

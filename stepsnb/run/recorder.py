@@ -39,17 +39,24 @@ class Recorder:
     """
 
     def __init__(
-        self, run_id: str, *, sink: Sink | None, watchers: Iterable[Emit] = (), secrets: Sequence[str] = ()
+        self,
+        run_id: str,
+        *,
+        sink: Sink | None,
+        watchers: Iterable[Emit] = (),
+        secrets: Sequence[str] = (),
+        before: Sequence[Event] = (),
     ) -> None:
+        """Record one run; `before` are the events it has already, when it is resumed."""
         self.run_id = run_id
         self._sink = sink
         self._watchers = list(watchers)
         self._secrets = list(secrets)
         self._redaction = Redaction(self._secrets)
-        self._seq = 0
+        self._seq = max((event.seq for event in before), default=-1) + 1
         self._pending: dict[str, _PendingText] = {}
         self._held: dict[tuple[str, int, type[TextDelta | ThinkingDelta]], str] = {}
-        self.events: list[Event] = []
+        self.events: list[Event] = list(before)
         """Everything but deltas, in order: a run's record is in memory as long as somebody holds the run."""
 
     def hide(self, secrets: Sequence[str]) -> None:

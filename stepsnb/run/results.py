@@ -11,7 +11,10 @@ from ..usage import Usage
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """One executed or skipped step; `text` is an agent's last text or a task's standard output, `data` typed output."""
+    """One executed or skipped step; `text` is an agent's last text or a task's standard output, `data` typed output.
+
+    `is_final` says that no route may catch how it ended: it did not get to its work, or its money is spent.
+    """
 
     step_id: str
     name: str
@@ -22,6 +25,7 @@ class StepResult:
     verdict: str | None = None
     note: str | None = None
     data: object = None
+    is_final: bool = False
 
 
 @dataclass(frozen=True, slots=True)

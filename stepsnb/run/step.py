@@ -3,18 +3,43 @@
 import asyncio
 import time
 from contextlib import suppress
+from dataclasses import replace
 from typing import assert_never
 
-from ..config import FILES_ARTIFACT, AgentStep, GetStep, Step, TaskStep
+from ..config import (
+    FILES_ARTIFACT,
+    AgentStep,
+    ApprovalStep,
+    DoStep,
+    EnsembleStep,
+    GetStep,
+    InParallelStep,
+    LoadVarStep,
+    PutStep,
+    RaceStep,
+    Step,
+    TaskStep,
+    TryStep,
+)
 from ..errors import Aborted, InputError, StepsError, StoreError
-from ..events import StepFinished, StepStarted
+from ..events import Emit, StepFinished, StepStarted
 from ..messages import cut_utf8
 from ..outcome import Outcome
+from ..plan import Node
 from ..settings import TASK_OUTPUT_BYTES
+from ..workspace import ArtifactTree
 from .context import RunContext, StepContext, StepEnd
 from .opening import Decision
 from .results import StepResult
-from .steps import run_agent_step, run_get_step, run_task_step
+from .scope import Scope
+from .steps import (
+    run_agent_step,
+    run_approval_step,
+    run_get_step,
+    run_load_var_step,
+    run_put_step,
+    run_task_step,
+)
 from .steps.agent import agent_timeout_s
 from .stopping import accept_stop, finish_in_thread
 
@@ -27,20 +52,22 @@ def unforeseen(exc: BaseException) -> str:
     return f"unforeseen {type(exc).__name__}: {exc}; its traceback says where"
 
 
-async def run_step(step: Step, run: RunContext, *, step_id: str, index: int) -> StepResult:
-    """Run one step to its recorded end and return how it went; `index` is its place in the plan.
+async def run_step(
+    node: Node, run: RunContext, scope: Scope, *, step_id: str, parent_id: str | None = None, attempt: int = 1
+) -> StepResult:
+    """Run one step that is no block to its recorded end, and return how it went.
 
     What goes wrong becomes the step's outcome, a stop included: it is *aborted* then. Raises: StoreError; and
     what nobody foresaw, recorded as *errored*.
     """
-    emit = run.recorder.step(step_id)
+    step, emit = node.step, run.emitter(step_id, scope.meter)
     began = time.monotonic()
 
     def record(end: StepEnd) -> StepResult:
         emit(
             StepFinished(
-                name=step.name,
-                step_kind=step.kind,
+                name=node.name,
+                step_kind=node.kind,
                 outcome=end.outcome,
                 reason=end.reason,
                 duration_s=time.monotonic() - began,
@@ -54,11 +81,11 @@ async def run_step(step: Step, run: RunContext, *, step_id: str, index: int) -> 
         reason, text, note = (
             None if value is None else run.recorder.redact(value) for value in (end.reason, end.text, end.note)
         )
-        return StepResult(step_id, step.name, step.kind, end.outcome, reason, text, end.verdict, note, end.data)
+        return StepResult(step_id, node.name, node.kind, end.outcome, reason, text, end.verdict, note, end.data)
 
     try:
-        emit(_started(step, index, run))
-        return record(await _run_in_directory(step, step_id, run))
+        emit(_started(node, run, parent_id, attempt))
+        return record(await _run_in_directory(node, step_id, run, scope, emit))
     except asyncio.CancelledError:
         accept_stop()
         return record(StepEnd(Outcome.ABORTED, reason=STOPPED))
@@ -75,8 +102,18 @@ async def run_step(step: Step, run: RunContext, *, step_id: str, index: int) -> 
         raise
 
 
-def _started(step: Step, index: int, run: RunContext) -> StepStarted:
-    started = StepStarted(name=step.name, step_kind=step.kind, index=index)
+def _started(node: Node, run: RunContext, parent_id: str | None, attempt: int) -> StepStarted:
+    step = node.step
+    started = StepStarted(
+        name=node.name,
+        step_kind=node.kind,
+        index=node.index,
+        parent_id=parent_id,
+        coordinates=dict(node.coordinates),
+        hash=node.hash,
+        attempt=attempt,
+        node=node.path,
+    )
     if isinstance(step, AgentStep):
         agent = run.pipeline.agent(step.agent)
         started.agent = agent.name
@@ -85,19 +122,16 @@ def _started(step: Step, index: int, run: RunContext) -> StepStarted:
     return started
 
 
-async def _run_in_directory(step: Step, step_id: str, run: RunContext) -> StepEnd:
+async def _run_in_directory(node: Node, step_id: str, run: RunContext, scope: Scope, emit: Emit) -> StepEnd:
     """Give the step its directory and deadline; capture its outputs when it succeeded."""
-    inputs = () if isinstance(step, GetStep) else step.inputs
-    outputs = () if isinstance(step, GetStep) else step.outputs
-    missing = [name for name in inputs if name not in run.artifacts]
-    if missing:
-        raise InputError(_missing_inputs(missing))
-    trees = {name: run.artifacts[name] for name in inputs}
-    directory = await finish_in_thread(run.workspace.open_step, step_id, trees, outputs)
+    step = node.step
+    trees, outputs = inputs_of(step, scope), outputs_of(step)
+    directory = await finish_in_thread(run.workspace.open_step, step_id, trees, tuple(outputs))
     timeout_s = agent_timeout_s(step, run.pipeline.agent(step.agent)) if isinstance(step, AgentStep) else None
-    emit = run.recorder.step(step_id)
     clock = asyncio.timeout(timeout_s)
-    ctx = StepContext(run=run, step_id=step_id, emit=emit, directory=directory, clock=clock, timeout_s=timeout_s)
+    ctx = StepContext(
+        run=run, scope=scope, step_id=step_id, emit=emit, directory=directory, clock=clock, timeout_s=timeout_s
+    )
     try:
         async with clock:
             end = await _run_kind(step, ctx)
@@ -107,12 +141,36 @@ async def _run_in_directory(step: Step, step_id: str, run: RunContext) -> StepEn
         return StepEnd.timed_out(timeout_s, owed=ctx.owed())
     if end.outcome is Outcome.SUCCEEDED:
         # Captured before any is handed on: a step that cannot leave all its outputs leaves none.
-        captured = [await finish_in_thread(run.workspace.capture, directory, name) for name in outputs]
+        captured = [
+            replace(await finish_in_thread(run.workspace.capture, directory, name), name=artifact)
+            for name, artifact in outputs.items()
+        ]
         for tree in captured:
             run.keep(tree, emit)
+            scope.keep(tree)
         if end.verdict is not None:
-            run.decisions[step.name] = Decision(end.verdict, end.note, end.text)
+            scope.decisions[step.name] = Decision(end.verdict, end.note, end.text)
     return end
+
+
+def inputs_of(step: Step, scope: Scope) -> dict[str, ArtifactTree]:
+    """Return the trees a step finds in its directory, by the names it knows them by. Raises: InputError."""
+    if isinstance(step, GetStep | ApprovalStep):
+        return {}
+    inputs = getattr(step, "inputs", ())
+    names = tuple(scope.artifacts) if inputs == "all" else inputs
+    mapping = getattr(step, "input_mapping", {})
+    outside = {name: mapping.get(name, name) for name in names}
+    missing = [artifact for artifact in outside.values() if artifact not in scope.artifacts]
+    if missing:
+        raise InputError(_missing_inputs(missing))
+    return {name: replace(scope.artifacts[artifact], name=name) for name, artifact in outside.items()}
+
+
+def outputs_of(step: Step) -> dict[str, str]:
+    """Return the artifacts a step leaves, by the names of its own folders."""
+    mapping = getattr(step, "output_mapping", {})
+    return {name: mapping.get(name, name) for name in getattr(step, "outputs", ())}
 
 
 async def _run_kind(step: Step, ctx: StepContext) -> StepEnd:
@@ -123,6 +181,14 @@ async def _run_kind(step: Step, ctx: StepContext) -> StepEnd:
             return await run_agent_step(step, ctx)
         case GetStep():
             return await run_get_step(step, ctx)
+        case PutStep():
+            return await run_put_step(step, ctx)
+        case LoadVarStep():
+            return await run_load_var_step(step, ctx)
+        case ApprovalStep():
+            return await run_approval_step(step, ctx)
+        case DoStep() | InParallelStep() | RaceStep() | EnsembleStep() | TryStep():
+            raise AssertionError(f"{step.kind} is a block")
         case _:
             assert_never(step)
 

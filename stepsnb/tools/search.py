@@ -118,7 +118,7 @@ class Search:
                     return
                 file = _File(name, folder)
                 if self._lets_through((inner / name).as_posix(), file):
-                    yield shown((self._path / inner / name).relative_to(self._root.path).as_posix()), file
+                    yield shown(self._root.relative(self._path / inner / name)), file
 
     def _lets_through(self, path: str, file: "_File") -> bool:
         return (self._glob is None or match_glob(self._glob, path)) and file.size() is not None

@@ -17,7 +17,7 @@ async def run_program(script: str, ctx: ToolContext) -> ToolResult:
     Raises: WorkspaceError when the shell cannot be started.
     """
     timeout_s = None if ctx.deadline is None else max(0.0, ctx.deadline - asyncio.get_running_loop().time())
-    done = await run_command(script, cwd=ctx.root.path, timeout_s=timeout_s, max_output_bytes=SPILL_CEILING_BYTES)
+    done = await run_command(script, cwd=ctx.root.base, timeout_s=timeout_s, max_output_bytes=SPILL_CEILING_BYTES)
     stdout, stderr = _text(done.stdout, done.stdout_bytes), _text(done.stderr, done.stderr_bytes)
     data: dict[str, Any] = {"exit_code": done.exit_code, "stdout": stdout, "stderr": stderr}
     if done.timed_out:

@@ -72,7 +72,7 @@ def _save(raw: bytes, stem: str, root: Root) -> str:
             file.write(raw)
     finally:
         os.close(folder)
-    return f"{SPILL_DIR}/{name}"
+    return root.relative(root.path / SPILL_DIR / name)
 
 
 def _create(folder: int, stem: str) -> tuple[str, int]:

@@ -31,17 +31,20 @@ def kind_of(mode: int) -> str:
 
 
 class Root:
-    """A folder that paths are confined to.
+    """A folder that paths are confined to; relative ones start at its `base`, which is the folder or one inside it.
 
     A path is judged by where it really leads, symbolic links and all. What is opened through a root is opened one
     folder at a time from the root's own, following no link, so a link put in place after the check is not followed
     either.
     """
 
-    __slots__ = ("path",)
+    __slots__ = ("base", "path")
 
-    def __init__(self, path: Path) -> None:
-        self.path = Path(os.path.realpath(path))
+    def __init__(self, path: Path, base: str = ".") -> None:
+        """Confine paths to `path`. Raises: PathEscape when `base` leads out of it."""
+        self.path = self.base = Path(os.path.realpath(path))
+        if base != ".":
+            self.base = self.resolve(base)
 
     def resolve(self, relative: str) -> Path:
         """Return the real path `relative` names; it need not exist.
@@ -56,7 +59,7 @@ class Root:
         if relative == "~" or relative.startswith("~/"):
             raise _outside(relative)
         try:
-            found = Path(os.path.realpath(self.path / relative))
+            found = Path(os.path.realpath(self.base / relative))
         except UnicodeEncodeError as exc:
             raise PathEscape("the path holds half of a surrogate pair; no file name can") from exc
         if not found.is_relative_to(self.path):
@@ -65,7 +68,7 @@ class Root:
 
     def relative(self, path: Path) -> str:
         """Write a real path inside the root the way tools and people name it: relative, with `/`."""
-        return path.relative_to(self.path).as_posix()
+        return Path(os.path.relpath(path, self.base)).as_posix()
 
     def open_read(self, relative: str) -> BinaryIO:
         """Open a regular file for reading; never waits, whatever `relative` names.

@@ -2,6 +2,7 @@
 
 from ...agent import StopReason, SyntheticCall
 from ...config import Agent, AgentStep
+from ...errors import WorkspaceError
 from ...events import Note
 from ...outcome import Outcome
 from ...settings import MAX_CONTEXT_BYTES, MAX_QUESTIONS
@@ -9,13 +10,18 @@ from ..asserts import owed_calls, unmet_of_step
 from ..context import StepContext, StepEnd
 from ..conversation import Brief, Conversations, Held, first_set
 from ..models import Models
-from ..opening import read_context_files, read_decisions
+from ..opening import read_context_files, read_decisions, with_messages
 
 
 async def run_agent_step(step: AgentStep, ctx: StepContext) -> StepEnd:
     """Hold the step's conversation and judge it by what it owed and asserted."""
     pipeline = ctx.run.pipeline
     agent = pipeline.agent(step.agent)
+    if step.dir is not None:
+        ctx.dir = step.dir
+        if not ctx.root.base.is_dir():
+            raise WorkspaceError(f"`dir: {step.dir}` is no folder of this step's inputs or outputs")
+    step = with_messages(step, ctx.directory.root)
     opening = _opening(step, agent, ctx)
     models = Models(pipeline, agent, ctx.run.functions)
     ctx.run.recorder.hide(models.secrets)
@@ -61,7 +67,7 @@ def _opening(step: AgentStep, agent: Agent, ctx: StepContext) -> list[SyntheticC
     """Gather what the conversation finds at its start. Raises WorkspaceError before anything is sent."""
     limit = int(first_set(step.max_context_bytes, agent.max_context_bytes, default=MAX_CONTEXT_BYTES))
     files = read_context_files(step, ctx.directory.root, limit or None)
-    return files + (read_decisions(step.context.from_, ctx.run.decisions) if step.context else [])
+    return files + (read_decisions(step.context.from_, ctx.scope.decisions) if step.context else [])
 
 
 def _judge(step: AgentStep, held: Held, ctx: StepContext) -> StepEnd:

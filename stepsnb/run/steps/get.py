@@ -1,18 +1,22 @@
-"""A `get` step: a resource becomes an artifact."""
+"""A `get` step: a version of a resource becomes an artifact."""
 
 from ...config import GetStep
+from ...errors import ResourceError
 from ...outcome import Outcome
-from ...workspace import fetch_path
 from ..context import StepContext, StepEnd
-from ..stopping import finish_in_thread
 
 
 async def run_get_step(step: GetStep, ctx: StepContext) -> StepEnd:
-    """Fetch the resource a `get` step names; the artifact carries the step's own name."""
-    pipeline = ctx.run.pipeline
-    resource = pipeline.resource(step.resource)
-    tree = await finish_in_thread(
-        fetch_path, resource.source, name=step.name, base_dir=pipeline.base_dir, workspace=ctx.run.workspace
-    )
+    """Fetch the resource a `get` step names; the artifact carries the step's own name.
+
+    A program of the resource's type that says no makes the step *failed*. Raises: ResourceError for what broke.
+    """
+    try:
+        tree, _ = await ctx.run.versions.fetch(step, ctx.emit)
+    except ResourceError as exc:
+        if not exc.has_failed:
+            raise
+        return StepEnd(Outcome.FAILED, reason=str(exc))
     ctx.run.keep(tree, ctx.emit)
+    ctx.scope.keep(tree)
     return StepEnd(Outcome.SUCCEEDED)

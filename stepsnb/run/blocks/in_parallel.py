@@ -1,0 +1,40 @@
+"""An `in_parallel` block: branches side by side, every failure reported."""
+
+from collections.abc import Awaitable, Callable
+
+from ...config import InParallelStep
+from ...outcome import Outcome
+from ...plan import Node
+from ..branches import outcome_of, reasons_of, run_branches
+from ..results import StepResult
+from ..scope import Scope
+from .walking import Walking
+
+
+async def run_in_parallel(walker: Walking, node: Node, scope: Scope, step_id: str) -> StepResult:
+    """Run the branches, at most `limit` at a time; the worst of their outcomes is the block's.
+
+    Each sees what was there before the block. With `fail_fast` the first that does not succeed stops the others.
+    """
+    step = node.step
+    assert isinstance(step, InParallelStep)
+    scopes = [scope.branch() for _ in node.children]
+    results = await run_branches(
+        [branch_of(walker, child, own, step_id) for child, own in zip(node.children, scopes, strict=True)],
+        limit=step.limit,
+        ends=lambda result: step.fail_fast and not result.outcome.is_good,
+    )
+    for own in scopes:
+        scope.take(own)
+    return StepResult(step_id, node.name, node.kind, outcome_of(results), reasons_of(results))
+
+
+def branch_of(walker: Walking, node: Node, scope: Scope, step_id: str) -> Callable[[], Awaitable[StepResult]]:
+    """Return what runs one branch in its own scope, unless the job's time is over by then."""
+
+    async def run() -> StepResult:
+        if walker.is_overdue():
+            return walker.refuse(node, scope, Outcome.FAILED, "the job's `timeout:` is over", parent_id=step_id)
+        return await walker.run_node(node, scope, parent_id=step_id)
+
+    return run

@@ -1,0 +1,29 @@
+"""What a block needs of the walker that runs its steps."""
+
+from typing import Protocol
+
+from ...outcome import Outcome
+from ...plan import Node
+from ..context import RunContext
+from ..results import StepResult
+from ..scope import Scope
+
+
+class Walking(Protocol):
+    """Runs the steps inside a block."""
+
+    run: RunContext
+
+    def is_overdue(self) -> bool:
+        """Whether nothing more may be begun."""
+        ...
+
+    async def run_node(self, node: Node, scope: Scope, *, parent_id: str | None = None) -> StepResult:
+        """Run one step with its guard, attempts and hooks."""
+        ...
+
+    def refuse(
+        self, node: Node, scope: Scope, outcome: Outcome, refusal: str, *, parent_id: str | None = None
+    ) -> StepResult:
+        """Record a step that did not get to its own work."""
+        ...

@@ -1,0 +1,61 @@
+"""Where a sequence of steps goes on after one of them: to the next, or where its verdict or its outcome leads."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from ..config import AgentStep, EnsembleStep
+from ..outcome import Outcome
+from ..plan import Node
+from .results import StepResult
+
+NEXT = "next"
+"""The target that goes on in order."""
+
+
+class Routing:
+    """The order of one sequence of steps; remembers how often each was visited."""
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self._nodes = nodes
+        self._visits: Counter[int] = Counter()
+
+    def visit(self, position: int) -> str | None:
+        """Count a visit of a step; the reason why it may not be visited again, None when it may."""
+        node = self._nodes[position]
+        self._visits[position] += 1
+        limit = getattr(node.step, "max_visits", None)
+        if limit is not None and self._visits[position] > limit:
+            return f"visited more than {limit} times (`max_visits`)"
+        return None
+
+    def after(self, position: int, result: StepResult) -> int | None:
+        """Return the position of the step that follows, None where the sequence ends with this result."""
+        target = target_of(self._nodes[position], result)
+        if target is None:
+            return position + 1 if result.outcome.is_good else None
+        if target == NEXT:
+            return position + 1
+        return self._find(target, position)
+
+    def _find(self, target: str, position: int) -> int:
+        """Return the nearest step of that name: the next one, else the last one before."""
+        places = [index for index, node in enumerate(self._nodes) if node.name == target]
+        later = [index for index in places if index > position]
+        return later[0] if later else places[-1]
+
+
+def target_of(node: Node, result: StepResult) -> str | None:
+    """Return the name a step's result leads to; None when nothing is said about it.
+
+    `failure` catches what said no and what broke, never an abort or spent money.
+    """
+    step = node.step
+    is_caught = result.outcome in (Outcome.FAILED, Outcome.ERRORED) and not result.is_final
+    if isinstance(step, AgentStep | EnsembleStep) and step.routes:
+        if result.outcome.is_good:
+            return step.routes.get(result.verdict or "")
+        return step.routes.get("failure") if is_caught else None
+    to = getattr(step, "to", None)
+    if to is None or result.outcome in (Outcome.SKIPPED,):
+        return None
+    return (to.success if result.outcome.is_good else to.failure if is_caught else None) or None

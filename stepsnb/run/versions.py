@@ -1,0 +1,143 @@
+"""The versions of resources one run has: chosen together for all its gets, and remembered for the runs that follow."""
+
+import asyncio
+from collections.abc import Mapping
+
+from ..config import GetStep, Pipeline, PutStep, Resource
+from ..errors import ResourceError
+from ..events import Emit, ResourceVersion
+from ..plan import Plan
+from ..resources import (
+    FileVersionStore,
+    JobRun,
+    ResourceType,
+    Version,
+    VersionStore,
+    Wanted,
+    choose_versions,
+    fetch_artifact,
+    read_params,
+    refresh_versions,
+    resolve_type,
+    resource_scope,
+    show_version,
+    source_of,
+    succeeded_runs,
+)
+from ..workspace import ArtifactTree, RunWorkspace, StepDir
+
+
+class JobVersions:
+    """What one run of a job gets and publishes.
+
+    The versions of all its `get` steps are chosen when the first of them runs, so that `every` moves on in lockstep
+    and `passed:` means one run of the job before.
+    """
+
+    def __init__(self, pipeline: Pipeline, plan: Plan, workspace: RunWorkspace, run_id: str) -> None:
+        self._pipeline = pipeline
+        self._job = plan.job.name
+        self._gets = {node.name: node.step for node in plan.walk() if isinstance(node.step, GetStep)}
+        self._workspace = workspace
+        self._run_id = run_id
+        self._store: VersionStore = FileVersionStore(workspace.root)
+        self._choosing = asyncio.Lock()
+        self._chosen: Mapping[str, Version | None] | None = None
+        self._had: dict[str, dict[str, str]] = {}
+        self._used: dict[str, dict[str, str]] = {}
+
+    async def fetch(self, step: GetStep, emit: Emit) -> tuple[ArtifactTree, Version]:
+        """Fetch the version this run has of a step's resource. Raises: ResourceError, WorkspaceError, StoreError."""
+        resource = self._pipeline.resource(step.resource)
+        async with self._choosing:
+            if self._chosen is None:
+                self._chosen = await self._choose()
+        version = self._chosen[step.name] if step.name in self._chosen else await self._latest(step)
+        tree, version = await fetch_artifact(
+            self._type_of(resource),
+            source_of(self._pipeline, resource),
+            version,
+            step.params,
+            name=step.name,
+            workspace=self._workspace,
+        )
+        self._had[step.name] = self._used[resource.name] = dict(version)
+        emit(ResourceVersion(resource=resource.name, version=dict(version)))
+        return tree, version
+
+    async def publish(self, step: PutStep, directory: StepDir, emit: Emit) -> str | None:
+        """Publish from a step's directory; return the version that made, in words. Raises: ResourceError."""
+        resource = self._pipeline.resource(step.resource)
+        params = read_params(step.params, directory.root, where=f"put `{step.name}`")
+        source = source_of(self._pipeline, resource)
+        version = await self._type_of(resource).publish(source, params, directory.path)
+        if version is None:
+            return None
+        self._store.add(resource_scope(resource.type, source), [version], from_check=False)
+        self._used[resource.name] = dict(version)
+        emit(ResourceVersion(resource=resource.name, version=dict(version), from_check=False))
+        return show_version(version)
+
+    def remember(self, *, has_succeeded: bool) -> None:
+        """Keep what the run had, for `every` and for the jobs that name this one in `passed:`. Raises: StoreError."""
+        if self._had or self._used:
+            run = JobRun(run_id=self._run_id, has_succeeded=has_succeeded, gets=self._had, resources=self._used)
+            self._store.add_run(self._key(self._job), run)
+
+    async def _choose(self) -> Mapping[str, Version | None]:
+        steps = {name: step for name, step in self._gets.items() if self._needs_choice(step)}
+        for name in dict.fromkeys(step.resource for step in steps.values()):
+            await self._refresh(self._pipeline.resource(name))
+        before = self._store.runs(self._key(self._job))
+        last = before[-1].gets if before else {}
+        jobs = {job: self._key(job) for step in steps.values() for job in step.passed}
+        wanted = {
+            name: Wanted(
+                resource=step.resource,
+                mode=step.version,
+                known=self._store.known(self._scope_of(step.resource)),
+                last_used=last.get(name),
+                passed=step.passed,
+            )
+            for name, step in steps.items()
+        }
+        chosen = choose_versions(wanted, succeeded_runs(self._store, jobs))
+        if chosen is None:
+            raise ResourceError(f"job `{self._job}`: {self._why_nothing(wanted)}")
+        return {name: chosen.get(name) for name in self._gets}
+
+    def _needs_choice(self, step: GetStep) -> bool:
+        """Whether a version has to be known before anything can be fetched."""
+        needs_check = self._type_of(self._pipeline.resource(step.resource)).needs_check
+        return needs_check or bool(step.passed) or step.version != "latest"
+
+    def _why_nothing(self, wanted: Mapping[str, Wanted]) -> str:
+        empty = [name for name, each in wanted.items() if not each.known]
+        if empty:
+            return f"`check` of {', '.join(f'`{name}`' for name in empty)} found no version yet"
+        jobs = sorted({job for each in wanted.values() for job in each.passed})
+        return f"no version has passed {', '.join(f'`{job}`' for job in jobs)} yet; run that first"
+
+    async def _latest(self, step: GetStep) -> Version | None:
+        """Return the newest version for a step that is not in the plan, such as one of a cell."""
+        resource = self._pipeline.resource(step.resource)
+        if not self._type_of(resource).needs_check:
+            return None
+        await self._refresh(resource)
+        known = [each.version for each in self._store.known(self._scope_of(resource.name)) if each.from_check]
+        return step.pin or (known[-1] if known else None)
+
+    async def _refresh(self, resource: Resource) -> None:
+        kind = self._type_of(resource)
+        if kind.needs_check:
+            await refresh_versions(kind, source_of(self._pipeline, resource), self._store)
+
+    def _type_of(self, resource: Resource) -> ResourceType:
+        return resolve_type(self._pipeline, resource, store_root=self._workspace.root, run_id=self._run_id)
+
+    def _scope_of(self, name: str) -> str:
+        resource = self._pipeline.resource(name)
+        return resource_scope(resource.type, source_of(self._pipeline, resource))
+
+    def _key(self, job: str) -> str:
+        return f"{self._pipeline.file}:{job}"

@@ -1,0 +1,277 @@
+"""Walks the steps of a plan: guards, attempts, blocks and hooks around what each kind of step does itself."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from ..config import (
+    AgentStep,
+    DoStep,
+    EnsembleStep,
+    InParallelStep,
+    LoadVarStep,
+    PutStep,
+    RaceStep,
+    Step,
+    TaskStep,
+    TryStep,
+    resolve_step,
+)
+from ..errors import InputError, StepsError, StoreError
+from ..events import StepFinished, StepSkipped, StepStarted
+from ..outcome import Outcome
+from ..plan import Node
+from .blocks import run_across, run_ensemble, run_in_parallel, run_race
+from ..workspace import ArtifactTree
+from .context import RunContext
+from .guard import guard_says_no
+from .hooks import run_hooks
+from .past import Done, Past
+from .results import StepResult
+from .routing import Routing, target_of
+from .scope import Scope
+from .step import inputs_of, outputs_of, run_step
+
+
+class Walker:
+    """Runs nodes of one plan; everything happens on the engine's loop.
+
+    `is_overdue` says whether the job's own time is over: no further step, branch or cell is begun then.
+    """
+
+    def __init__(
+        self, run: RunContext, *, is_overdue: Callable[[], bool] = lambda: False, past: Past | None = None, count: int = 0
+    ) -> None:
+        """Begin a walk; `past` is what an earlier run got done of it, `count` how many step ids that run used."""
+        self.run = run
+        self.is_overdue = is_overdue
+        self._past = past or Past()
+        self._count = count
+
+    def next_id(self) -> str:
+        """Make the id of one more step of the run."""
+        self._count += 1
+        return f"s{self._count}"
+
+    async def run_node(self, node: Node, scope: Scope, *, parent_id: str | None = None) -> StepResult:
+        """Run one step of any kind to the end of its hooks, and return how it went for the steps after it.
+
+        What ran is appended to the scope's trail. Raises: StoreError; and what nobody foresaw.
+        """
+        try:
+            node = replace(node, step=resolve_step(node.step, scope.variables, self.run.pipeline))
+            result = await self._run_guarded(node, scope, parent_id)
+        except StoreError:
+            raise
+        except StepsError as exc:
+            result = self.refuse(node, scope, Outcome.ERRORED, str(exc), parent_id=parent_id)
+        outcome, reason = await run_hooks(
+            node.hooks, result.outcome, lambda hook: self.run_node(hook, scope, parent_id=result.step_id)
+        )
+        return result if outcome is result.outcome else replace(result, outcome=outcome, reason=reason)
+
+    async def run_sequence(self, nodes: Sequence[Node], scope: Scope, *, parent_id: str | None = None) -> StepResult:
+        """Run steps in order, or where their routes lead, to the end or to the first that stops them.
+
+        Returns the last result; its outcome is that of the sequence.
+        """
+        routing, position = Routing(nodes), 0
+        result = StepResult("", "", "do", Outcome.SUCCEEDED)
+        while position < len(nodes):
+            if self.is_overdue():
+                return replace(result, outcome=Outcome.FAILED, reason="the job's `timeout:` is over")
+            result = await self.visit(routing, nodes, position, scope, parent_id=parent_id)
+            following = routing.after(position, result)
+            if following is None:
+                return result
+            position = following
+        return replace(result, outcome=Outcome.SUCCEEDED) if not result.outcome.is_good else result
+
+    async def visit(
+        self, routing: Routing, nodes: Sequence[Node], position: int, scope: Scope, *, parent_id: str | None = None
+    ) -> StepResult:
+        """Run the step at one position, unless it was visited too often."""
+        refusal = routing.visit(position)
+        if refusal is None:
+            return await self.run_node(nodes[position], scope, parent_id=parent_id)
+        return self.refuse(nodes[position], scope, Outcome.FAILED, refusal, parent_id=parent_id)
+
+    def refuse(
+        self, node: Node, scope: Scope, outcome: Outcome, refusal: str, *, parent_id: str | None = None
+    ) -> StepResult:
+        """Record a step that did not get to its own work; no route catches that."""
+        result = StepResult(self.next_id(), node.name, node.kind, outcome, refusal, is_final=True)
+        emit = self.run.recorder.step(result.step_id)
+        emit(StepStarted(name=node.name, step_kind=node.kind, index=node.index, parent_id=parent_id, node=node.path))
+        emit(StepFinished(name=node.name, step_kind=node.kind, outcome=outcome, reason=refusal))
+        scope.executed.append(result)
+        return result
+
+    async def _run_guarded(self, node: Node, scope: Scope, parent_id: str | None) -> StepResult:
+        is_block = isinstance(node.step, DoStep | InParallelStep | RaceStep | EnsembleStep | TryStep)
+        done = self._past.peek(node.path)
+        if getattr(node.step, "across", None):
+            self._past.take(node.path)
+            return await self._run_block(node, scope, parent_id)
+        if done is not None and (not is_block or done.result.outcome is Outcome.SKIPPED):
+            self._past.take(node.path)
+            is_same = not (node.hash and done.hash) or node.hash == done.hash
+            if is_same and (done.result.outcome.is_good or _goes_on(node, done.result)):
+                return self._recall(done, node, scope)
+        if node.step.when is not None and (refusal := await guard_says_no(node, self.run, scope)) is not None:
+            return self._skip(node, refusal)
+        if is_block:
+            self._past.take(node.path)
+            return await self._run_block(node, scope, parent_id)
+        result = self._reuse(node, scope) or await self._run_leaf(node, scope, parent_id)
+        scope.executed.append(result)
+        return result
+
+    def _recall(self, done: Done, node: Node, scope: Scope) -> StepResult:
+        """Go on as if a step had just ended that an earlier run got done; nothing of it is recorded again."""
+        for tree in done.trees:
+            self.run.artifacts[tree.name] = tree
+            scope.keep(tree)
+        if done.decision is not None:
+            scope.decisions[node.step.name] = done.decision
+        if isinstance(node.step, LoadVarStep):
+            scope.variables[node.step.load_var] = done.result.text or ""
+        if done.result.outcome is not Outcome.SKIPPED:
+            scope.executed.append(done.result)
+        return done.result
+
+    def _reuse(self, node: Node, scope: Scope) -> StepResult | None:
+        """Take over what the step left when it last ran with the same content and inputs; None when it has to run."""
+        cache = self.run.cache
+        if cache is None:
+            return None
+        try:
+            found = cache.find(node, inputs_of(node.step, scope))
+        except InputError:
+            return None  # running it says what is missing
+        if found is None:
+            return None
+        entry, trees = found
+        step_id, reason = self.next_id(), f"unchanged since run {entry.run_id}"
+        emit = self.run.recorder.step(step_id)
+        emit(
+            StepSkipped(
+                name=node.name,
+                step_kind=node.kind,
+                index=node.index,
+                reason=reason,
+                reused=True,
+                node=node.path,
+                hash=node.hash,
+            )
+        )
+        for tree in trees:
+            self.run.keep(tree, emit)
+            scope.keep(tree)
+        return StepResult(step_id, node.name, node.kind, Outcome.REUSED, reason, entry.text)
+
+    def _skip(self, node: Node, reason: str) -> StepResult:
+        step_id = self.next_id()
+        self.run.recorder.step(step_id)(
+            StepSkipped(name=node.name, step_kind=node.kind, index=node.index, reason=reason, node=node.path)
+        )
+        return StepResult(step_id, node.name, node.kind, Outcome.SKIPPED, reason)
+
+    async def _run_leaf(self, node: Node, scope: Scope, parent_id: str | None) -> StepResult:
+        """Run a step that is no block, again while it fails and has attempts and time left."""
+        step, began = node.step, time.monotonic()
+        inputs = self._inputs_to_remember(node, scope)
+        attempts = 1 if isinstance(step, AgentStep) else step.attempts or 1
+        for attempt in range(1, attempts + 1):
+            limited = _with_time_left(step, time.monotonic() - began) if attempt > 1 else step
+            if limited is None:
+                break
+            result = await run_step(
+                replace(node, step=limited), self.run, scope, step_id=self.next_id(), parent_id=parent_id, attempt=attempt
+            )
+            if result.outcome not in (Outcome.FAILED, Outcome.ERRORED):
+                break
+        if result.outcome is Outcome.SUCCEEDED and self.run.cache is not None and inputs is not None:
+            self.run.cache.keep(
+                node,
+                inputs,
+                run_id=self.run.recorder.run_id,
+                text=result.text,
+                outputs=[scope.artifacts[name] for name in outputs_of(step).values()],
+            )
+        return result
+
+    def _inputs_to_remember(self, node: Node, scope: Scope) -> dict[str, ArtifactTree] | None:
+        """Return the step's inputs as they are before it runs, which an output of the same name may replace."""
+        if self.run.cache is None:
+            return None
+        try:
+            return inputs_of(node.step, scope)
+        except InputError:
+            return None
+
+    async def _run_block(self, node: Node, scope: Scope, parent_id: str | None) -> StepResult:
+        """Run a block and record it; its own row says how it went as a whole."""
+        if isinstance(node.step, TryStep):
+            return await self._run_try(node, scope, parent_id)
+        step_id, began = self.next_id(), time.monotonic()
+        emit = self.run.recorder.step(step_id)
+        emit(
+            StepStarted(
+                name=node.name,
+                step_kind=node.kind,
+                index=node.index,
+                parent_id=parent_id,
+                hash=node.hash,
+                coordinates=dict(node.coordinates),
+                node=node.path,
+            )
+        )
+        result = replace(await self._walk_block(node, scope, step_id), step_id=step_id, name=node.name, kind=node.kind)
+        emit(
+            StepFinished(
+                name=node.name,
+                step_kind=node.kind,
+                outcome=result.outcome,
+                reason=result.reason,
+                duration_s=time.monotonic() - began,
+                verdict=result.verdict,
+                note=result.note,
+            )
+        )
+        return result
+
+    async def _walk_block(self, node: Node, scope: Scope, step_id: str) -> StepResult:
+        match node.step:
+            case TaskStep() | AgentStep() | PutStep():
+                return await run_across(self, node, scope, step_id)
+            case DoStep():
+                return await self.run_sequence(node.children, scope, parent_id=step_id)
+            case InParallelStep():
+                return await run_in_parallel(self, node, scope, step_id)
+            case RaceStep():
+                return await run_race(self, node, scope, step_id)
+            case EnsembleStep():
+                return await run_ensemble(self, node, scope, step_id)
+            case _:
+                raise AssertionError(f"{node.kind} is no block")
+
+    async def _run_try(self, node: Node, scope: Scope, parent_id: str | None) -> StepResult:
+        """Run the step inside; that it failed or broke stays in its record and does not stop the plan."""
+        result = await self.run_node(node.children[0], scope, parent_id=parent_id)
+        if result.outcome in (Outcome.FAILED, Outcome.ERRORED):
+            return replace(result, outcome=Outcome.SUCCEEDED, reason=None)
+        return result
+
+
+def _goes_on(node: Node, result: StepResult) -> bool:
+    """Whether the plan went on after a step that did not succeed: inside a `try`, or where a route caught it."""
+    return (node.parent is not None and node.parent.kind == "try") or target_of(node, result) is not None
+
+
+def _with_time_left(step: Step, used_s: float) -> Step | None:
+    """Return the step with what is left of its `timeout:`, None when nothing is."""
+    limit_s = getattr(step, "timeout_s", None)
+    if not limit_s:
+        return step
+    return step.model_copy(update={"timeout_s": limit_s - used_s}) if used_s < limit_s else None
