@@ -48,6 +48,8 @@ from .steps import (
     StepContextFrom,
     TaskStep,
     TryStep,
+    VerdictEntry,
+    judge_step,
 )
 from .task_entry import TaskEntry
 from .values import load_mapping
@@ -107,9 +109,11 @@ __all__ = [
     "TaskStep",
     "ToolCallAssert",
     "TryStep",
+    "VerdictEntry",
     "Where",
     "WorkspaceSpec",
     "check_artifacts",
+    "judge_step",
     "load_file",
     "load_mapping",
     "load_steps",

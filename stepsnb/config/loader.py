@@ -109,7 +109,7 @@ def resolve_step(step: AnyStep, variables: Mapping[str, str], pipeline: Pipeline
     scopes = VarScopes.waiting_for(deferred_names(deferred.raw) - variables.keys())
     raw = Variables(variables, problems, scopes).expand_tree(deferred.raw, deferred.path)
     reader = StepReader(problems, None, tasks_of(pipeline), job=deferred.job)
-    read = reader.read(raw, deferred.path)
+    read = reader.read(raw, deferred.path, deferred.more)
     check_step(read, problems, names_of(pipeline))
     problems.raise_all()
     if not isinstance(read.step, type(step)):  # pragma: no cover  # a step that cannot be built is a problem

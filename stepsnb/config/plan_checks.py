@@ -21,16 +21,17 @@ def check_plan(
     *,
     job: str | None,
     available: frozenset[str] | None,
+    is_hook: bool = False,
 ) -> frozenset[str] | None:
     """Report what is wrong between the steps of a plan; returns the artifacts that are there after it.
 
     `available` are artifacts that are there before the first step; None leaves inputs unchecked, as an earlier cell
-    may have made them.
+    may have made them. `is_hook` says that the one step is a hook, which no other follows.
     """
     every = [below for each in steps for below in each.walk()]
     for each in every:
         check_step(each, problems, names, job=job)
-    found = (*decision_complaints(every, is_whole=available is not None), *routing_complaints(steps))
+    found = (*decision_complaints(every, is_whole=available is not None), *routing_complaints(steps, is_hook=is_hook))
     for each, complaint in found:
         if each.bad.isdisjoint(complaint.about):
             _report(each, complaint, problems)
@@ -47,15 +48,17 @@ def check_hooks(
 ) -> None:
     """Report what is wrong with the hooks of a job; `available` is what its plan may have made."""
     for hook in hooks.values():
-        check_plan([hook], problems, names, job=job, available=frozenset(available))
+        check_plan([hook], problems, names, job=job, available=frozenset(available), is_hook=True)
 
 
 def check_step(read: ReadStep, problems: Problems, names: Names, *, job: str | None = None) -> None:
-    """Report the references of one step that lead nowhere."""
-    if read.step is not None:
-        for complaint in names.complaints(read.step, job):
-            if read.bad.isdisjoint(complaint.about):
-                _report(read, complaint, problems)
+    """Report the references of one step that lead nowhere; what an entry of `tasks:` says is that entry's to answer."""
+    if read.step is None:
+        return
+    inherited = {"fix"} - (read.raw.keys() if isinstance(read.raw, Entries) else set())
+    for complaint in names.complaints(read.step, job):
+        if (read.bad | inherited).isdisjoint(complaint.about):
+            _report(read, complaint, problems)
 
 
 def _check_flow(

@@ -12,6 +12,7 @@ from .includes import Includes
 from .labels import step_kinds
 from .problems import Problems
 from .steps import (
+    FAILURE,
     HOOKS,
     AgentStep,
     ApprovalStep,
@@ -28,9 +29,10 @@ from .steps import (
     Step,
     TaskStep,
     TryStep,
+    VerdictEntry,
 )
 from .task_entry import TaskEntry
-from .tree import Entries, Items, Path, Tree
+from .tree import Entries, Items, Path, Scalar, Tree
 from .variables import deferred_names
 from .wording import shape
 
@@ -119,14 +121,14 @@ class StepReader:
             return {}
         return {key: self.read(raw[key], (*path, key)) for key in HOOKS if key in raw}
 
-    def read(self, raw: Tree, path: Path) -> ReadStep:
-        """Read one step and what it holds."""
+    def read(self, raw: Tree, path: Path, more: Mapping[str, Any] | None = None) -> ReadStep:
+        """Read one step and what it holds; `more` are fields that stand elsewhere, by their keys."""
         kinds = step_kinds(raw)
         if not isinstance(raw, Entries) or len(kinds) != 1:
             self._problems.add(raw.mark, path, _no_step(raw, kinds))
             return ReadStep(raw, path, None, frozenset({"this"}))
         kind = kinds[0]
-        given: dict[str, Any] = {"where": self._problems.where(raw.mark)}
+        given: dict[str, Any] = {**(more or {}), "where": self._problems.where(raw.mark)}
         broken: set[str] = set()
         inside = self._inside(kind, raw, path, given, broken)
         hooks = self.read_hooks(raw, path)
@@ -135,7 +137,7 @@ class StepReader:
             raw = self._includes.fold(kind, raw, path)
         names = deferred_names(raw, skip=_held_keys(kind))
         if names:
-            given["deferred"] = Deferred(names, raw, path, self._problems.root or raw, self._job)
+            given["deferred"] = Deferred(names, raw, path, self._problems.root or raw, more or {}, self._job)
         if kind == "task":
             self._resolve_task(raw, path, given, broken)
         built = read_concept(_KINDS[kind], raw, path, self._problems, given=given, broken=frozenset(broken))
@@ -146,38 +148,50 @@ class StepReader:
     ) -> tuple[ReadStep, ...]:
         below, place = raw[kind], (*path, kind)
         if kind == "try":
-            inside = (self.read(below, place),)
-            _hand_over({kind: inside[0]}, given, broken)
-            return inside
+            held_step = self.read(below, place)
+            _hand_over({kind: held_step}, given, broken)
+            return (held_step,)
         if kind == "do" and isinstance(below, Items):
-            inside = self.read_list(below, place)
-            given[kind] = tuple(each.step for each in inside if each.step is not None)
-            broken.update({kind} if any(each.step is None for each in inside) else ())
-            return inside
+            steps_in_order = self.read_list(below, place)
+            given[kind] = tuple(each.step for each in steps_in_order if each.step is not None)
+            broken.update({kind} if len(given[kind]) < len(below) else ())
+            return steps_in_order
         if kind not in _BLOCKS or not isinstance(below, Entries):
             return ()
         block, key = _BLOCKS[kind]
-        held, steps, unsound = below.get(key), {}, frozenset[str]()
-        inside = ()
+        held = below.get(key)
+        within: tuple[ReadStep, ...] = ()
+        steps: dict[str, Any] = {}
+        if isinstance(held, Items) and kind == "ensemble":
+            within = self._members(held, (*place, key), below.get("verdicts"))
+        elif isinstance(held, Items):
+            within = self.read_list(held, (*place, key))
         if isinstance(held, Items):
-            inside = self.read_list(held, (*place, key))
-            if kind == "ensemble":
-                self._refuse_other_members(inside)
-                inside = tuple(each for each in inside if each.kind == "agent")
-            steps[key] = tuple(each.step for each in inside if each.step is not None)
-            unsound = frozenset({key}) if len(steps[key]) < len(held) else unsound
+            steps[key] = tuple(each.step for each in within if each.step is not None)
+        unsound = frozenset({key} if isinstance(held, Items) and len(steps[key]) < len(held) else ())
         built = read_concept(block, below, place, self._problems, given=steps, broken=unsound)
         if built.model is not None:
             given[kind] = built.model
         if built.bad:
             broken.add(kind)
-        return inside
+        return within
 
-    def _refuse_other_members(self, members: tuple[ReadStep, ...]) -> None:
-        for each in members:
-            if each.kind not in (None, "agent"):
-                text = f"a `{each.kind}:` step cannot vote; members of an ensemble are agent steps"
-                self._problems.add(each.raw.mark, each.path, text)
+    def _members(self, raw: Items, path: Path, verdicts: Tree | None) -> tuple[ReadStep, ...]:
+        """Read the agent steps of an ensemble, which decide between its verdicts."""
+        voted = {"verdicts": _verdicts_of(verdicts)}
+        members: list[ReadStep] = []
+        for index, each in enumerate(raw):
+            place = (*path, index)
+            kinds = step_kinds(each)
+            if len(kinds) == 1 and kinds[0] != "agent":
+                text = f"a `{kinds[0]}:` step cannot vote; members of an ensemble are agent steps"
+                self._problems.add(each.mark, place, text)
+                continue
+            if isinstance(each, Entries) and "verdicts" in each:
+                text = "`verdicts:` of a member are those of the ensemble; write them there"
+                self._problems.add(each.key_marks["verdicts"], place, text)
+            members.append(self.read(each, place, voted))
+        return tuple(members)
 
     def _resolve_task(self, raw: Entries, path: Path, given: dict[str, Any], broken: set[str]) -> None:
         """Add what the entry of `tasks:` says to a step that has no program of its own."""
@@ -207,6 +221,17 @@ def given_by(model: Concept) -> dict[str, Any]:
     """Return what a model sets, by the keys of the YAML."""
     fields = type(model).model_fields
     return {str(fields[name].validation_alias or name): getattr(model, name) for name in model.model_fields_set}
+
+
+def _verdicts_of(raw: Tree | None) -> tuple[VerdictEntry, ...]:
+    """Return what the members of an ensemble decide between, as far as it can be read."""
+    names: list[str] = []
+    for entry in raw if isinstance(raw, Items) else ():
+        if isinstance(entry, Scalar):
+            names.append(entry.text)
+        elif isinstance(entry, Entries):
+            names += [name for name in entry if name != FAILURE]
+    return tuple(VerdictEntry(name) for name in names)
 
 
 def _hand_over(steps: Mapping[str, ReadStep], given: dict[str, Any], broken: set[str]) -> None:

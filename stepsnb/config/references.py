@@ -184,7 +184,11 @@ def check_models(root: Entries, agents: Sequence[Built[Agent]]) -> Iterator[Comp
         source = raw.get("source", Entries(raw.mark, ())) if isinstance(raw, Entries) else None
         if not isinstance(source, Entries) or "model" in source.keys() | Source.mistaken_keys(source):
             continue
-        if "file" in raw and (agent is None or "source" in bad or agent.source.model is not None):
+        if (
+            isinstance(raw, Entries)
+            and "file" in raw
+            and (agent is None or "source" in bad or agent.source.model is not None)
+        ):
             continue
         text = "has no model; write `source: {model: PROVIDER/NAME}`, or `defaults: {model: …}` for every agent"
         yield Complaint(("agents", index, "source"), text)

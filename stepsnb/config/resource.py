@@ -1,11 +1,12 @@
 """A resource: something outside whose versions are fetched and published."""
 
+from collections.abc import Iterator
 from typing import Any, ClassVar, Final
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from . import unsupported
-from .concept import Concept
+from .concept import Complaint, Concept
 from .free import FreeMapping
 from .scalars import Name, Text
 from .tree import Entries
@@ -32,11 +33,30 @@ BUILT_IN_TYPES: Final[dict[str, type[PathSource | GitSource]]] = {"git": GitSour
 class Resource(Concept):
     """One entry of `resources:`; `source` is what its type needs."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "allOf": [
+                {
+                    "if": {"properties": {"type": {"const": name}}},
+                    "then": {"properties": {"source": source.model_json_schema()}},
+                }
+                for name, source in BUILT_IN_TYPES.items()
+            ]
+        }
+    )
+
     unsupported_keys: ClassVar[Unsupported] = unsupported.RESOURCE
 
     name: Name
     type: Name = Field(description="`git`, `path`, or an entry of `resource_types:`.")
     source: FreeMapping = Field(default={}, description="Settings for its type.")
+
+    def complaints(self) -> Iterator[Complaint]:
+        """Refuse a built-in type without what it needs."""
+        needed = {"git": "uri", "path": "path"}.get(self.type)
+        if needed is not None and not self.source:
+            text = f"`source:` is missing; write `source: {{{needed}: …}}`"
+            yield Complaint((), text, ("source", "type"))
 
     @field_validator("source", mode="before")
     @classmethod

@@ -5,15 +5,18 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from ..templates import TemplateProblem, check_template
+from ..suggest import did_you_mean
+from ..templates import TemplateProblem
 from . import unsupported
 from .concept import Complaint, Concept
 from .free import FreeMapping
 from .image import Contained, image_complaints
 from .scalars import Name, Text
+from .template_uses import template_uses
 from .unsupported import Unsupported
 
 PROGRAMS = ("check", "in", "out")
+_VALUES = ("params", "source", "version")
 
 
 class ResourcePrograms(Concept):
@@ -31,9 +34,14 @@ class ResourcePrograms(Concept):
         """Refuse programs that are no templates."""
         for key in PROGRAMS:
             try:
-                check_template(getattr(self, f"own_{key}") or "")
+                uses = [use[0] for use in template_uses(getattr(self, f"own_{key}") or "")]
             except TemplateProblem as exc:
                 yield Complaint((key,), f"`{key}:` cannot be rendered: {exc}", (key,))
+                continue
+            for name in dict.fromkeys(uses):
+                if name not in _VALUES:
+                    text = f"`{key}:` refers to `.{name}`{did_you_mean(name, _VALUES)}; there is: {', '.join(_VALUES)}"
+                    yield Complaint((key,), text, (key,))
 
 
 class ResourceType(ResourcePrograms, Contained):

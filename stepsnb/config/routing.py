@@ -22,9 +22,15 @@ class Route:
     about: tuple[str, ...]
 
 
-def routing_complaints(plan: Sequence[ReadStep]) -> Iterator[Found]:
-    """Yield the routes in a plan, and in the blocks and hooks of it, that lead nowhere."""
-    yield from _in_order(plan)
+def routing_complaints(plan: Sequence[ReadStep], *, is_hook: bool = False) -> Iterator[Found]:
+    """Yield the routes in a plan, and in the blocks and hooks of it, that lead nowhere.
+
+    `is_hook` says that `plan` is a hook, which no step follows.
+    """
+    if is_hook:
+        yield from (found for step in plan for found in _alone(step, "a hook"))
+    else:
+        yield from _in_order(plan)
     for step in plan:
         yield from _below(step)
 
@@ -52,9 +58,9 @@ def _in_order(steps: Sequence[ReadStep]) -> Iterator[Found]:
             yield step, Complaint((step.kind,), text)
         routes = list(_routes_of(step))
         for route in routes:
-            text = _problem(route, position, names, gets)
-            if text is not None:
-                yield step, Complaint(route.at, text, route.about)
+            problem = _problem(route, position, names, gets)
+            if problem is not None:
+                yield step, Complaint(route.at, problem, route.about)
             elif route.target != NEXT and names.index(route.target) <= position and _max_visits(step) is None:
                 text = f"the route to `{route.target}` goes back, which could repeat without end; add `max_visits:`"
                 yield step, Complaint(route.at, text, (*route.about, "max_visits"))
@@ -93,9 +99,10 @@ def _problem(route: Route, position: int, names: Sequence[str | None], gets: Seq
     [target] = places
     if target in gets:
         return f"`{route.target}` gets a version, which stays the same all run; route to a step after it"
-    between = [names[index] for index in gets if min(position, target) <= index <= max(position, target)]
-    if between:
-        return f"the route to `{route.target}` passes the get `{between[0]}`; route to a step on this side of it"
+    passed = [names[index] for index in gets if min(position, target) <= index <= max(position, target)]
+    if passed:
+        get = f"the get `{passed[0]}`" if passed[0] else "a block with a get in it"
+        return f"the route to `{route.target}` passes {get}; route to a step on this side of it"
     return None
 
 

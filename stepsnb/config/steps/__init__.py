@@ -8,7 +8,7 @@ from .approval import ApprovalStep
 from .base import HOOKS, Hooked, StepBase
 from .blocks import DoStep, InParallelStep, ParallelBlock, RaceBlock, RaceStep, TryStep
 from .context import ContextMode, StepContextFrom
-from .ensemble import EnsembleBlock, EnsembleStep
+from .ensemble import EnsembleBlock, EnsembleStep, judge_step
 from .get import GetStep
 from .load_var import LoadVarStep
 from .put import PutStep
@@ -61,4 +61,5 @@ __all__ = [
     "TaskStep",
     "TryStep",
     "VerdictEntry",
+    "judge_step",
 ]

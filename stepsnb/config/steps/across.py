@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from ..artifact_paths import input_file_problem
 from ..concept import Complaint, Concept
 from ..conversions import read_axis_name
 from ..scalars import AnyText, AtLeast1, Text
@@ -94,23 +94,7 @@ def across_complaints(step: Crossed, inputs: tuple[str, ...] | None) -> Iterator
             text = f"the axis `{axis.var}` stands twice in `across:`; keep one"
             yield Complaint(("across", index, "var"), text, ("across",))
         if axis.from_file is not None:
-            text = input_file_problem(axis.from_file, inputs) or ""
-            if text:
-                yield Complaint(
-                    ("across", index, "from_file"), f"`from_file: {axis.from_file}` {text}", ("across", "inputs")
-                )
-
-
-def input_file_problem(text: str, inputs: tuple[str, ...] | None) -> str | None:
-    """Say why `text` names no file in one of `inputs`, beginning with a verb; None when it does."""
-    path = PurePosixPath(text)
-    if path.is_absolute() or "\\" in text:
-        return "is no relative path; write `INPUT/FILE` with slashes"
-    if ".." in path.parts:
-        return "leads out of its input; write `INPUT/FILE` without `..`"
-    if not path.parts or (inputs is not None and path.parts[0] not in inputs):
-        have = f"declared: {', '.join(inputs)}" if inputs else "declare the artifact that holds it under `inputs:`"
-        return f"lies in no input of this step; {have}"
-    if len(path.parts) == 1:
-        return f"names no file in the input `{path}`; write `{path}/FILE`"
-    return None
+            problem = input_file_problem(axis.from_file, inputs)
+            if problem is not None:
+                text = f"`from_file: {axis.from_file}` {problem}"
+                yield Complaint(("across", index, "from_file"), text, ("across", "inputs"))

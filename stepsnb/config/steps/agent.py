@@ -11,6 +11,7 @@ from pydantic_core import CoreSchema
 from ...settings import ATTEMPTS, MAX_CONTEXT_BYTES
 from ...suggest import unknown_name
 from .. import unsupported
+from ..artifact_paths import directory_problem, is_open
 from ..assertion import StepAssert
 from ..concept import Complaint, Concept
 from ..grants import Selected
@@ -19,6 +20,7 @@ from ..scalars import AnyText, ArtifactName, AtLeast0, Attempts, DurationS, Flag
 from ..unsupported import Unsupported
 from .across import Crossed, across_complaints
 from .base import Bounded, StepBase, artifact_complaints, file_complaints
+from .cells import template_complaints
 from .context import StepContextFrom, context_path_complaints
 from .routes import Routed, Verdicts, names_of_verdicts, routes_of_verdicts, verdict_complaints
 
@@ -133,6 +135,8 @@ class AgentStep(Crossed, Routed, Bounded, StepBase):
         yield from file_complaints(self.assert_, self.outputs)
         yield from context_path_complaints(self.context_paths, self.inputs)
         yield from across_complaints(self, self.inputs)
+        yield from template_complaints(self)
+        yield from self._place_complaints()
         yield from self._message_complaints()
         yield from self._verdict_complaints()
         if self.output is not None and self.output.schema is not None:
@@ -147,6 +151,17 @@ class AgentStep(Crossed, Routed, Bounded, StepBase):
         for index, name in enumerate(self.tool_names):
             if name in self.tool_names[:index]:
                 yield Complaint(("tools", index), f"tool `{name}` is selected twice; keep one", ("tools",))
+
+    def _place_complaints(self) -> Iterator[Complaint]:
+        if self.dir is not None and (problem := directory_problem(self.dir, (*self.inputs, *self.outputs))):
+            yield Complaint(("dir",), f"`dir: {self.dir}` {problem}", ("dir", "inputs", "outputs"))
+        for index, file in enumerate(self.message_files):
+            if file.artifact not in self.inputs and not is_open(file.artifact):
+                have = (
+                    f"declared: {', '.join(self.inputs)}" if self.inputs else f"add it to `inputs: [{file.artifact}]`"
+                )
+                text = f"`artifact: {file.artifact}` of `message_files:` is no input of this step; {have}"
+                yield Complaint(("message_files", index, "artifact"), text, ("message_files", "inputs"))
 
     def _message_complaints(self) -> Iterator[Complaint]:
         about = ("prompt", "messages", "message_files")
@@ -163,6 +178,9 @@ class AgentStep(Crossed, Routed, Bounded, StepBase):
         if self.entries is not None and self.to is not None:
             text = "`to:` beside `verdicts:` says twice what follows; write `verdicts: [NAME: STEP, failure: STEP]`"
             yield Complaint(("to",), text, ("to", "verdicts"))
+        if self.axes is not None and self.routes:
+            text = "each cell decides for itself, so `verdicts:` beside `across:` cannot route; remove the targets"
+            yield Complaint(("verdicts",), text, ("across", "verdicts"))
         wanted = self.assert_.verdict if self.assert_ else None
         if wanted is None or wanted in verdicts:
             return

@@ -61,9 +61,9 @@ class ApprovalStep(StepBase):
         return self.block.name
 
     @property
-    def message(self) -> str | None:
+    def message(self) -> str:
         """What the person is asked to let happen."""
-        return self.block.message
+        return self.block.message or f"Go on after `{self.name}`?"
 
     @property
     def timeout_s(self) -> float | None:

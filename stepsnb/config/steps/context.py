@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from ..artifact_paths import input_file_problem
 from ..concept import Complaint, Concept
 from ..scalars import one_of
 
@@ -31,17 +32,8 @@ def context_path_complaints(paths: Sequence[str], inputs: Sequence[str]) -> Iter
     for index, text in enumerate(paths):
         path = PurePosixPath(text)
         entry, at = f"`context_paths[{index}]`", ("context_paths", index)
-        if path.is_absolute() or "\\" in text:
-            yield Complaint(at, f"{entry} `{text}` is no relative path; write `INPUT/FILE` with slashes")
-        elif ".." in path.parts:
-            yield Complaint(at, f"{entry} `{text}` leads out of its input; write `INPUT/FILE` without `..`")
-        elif not path.parts or path.parts[0] not in inputs:
-            have = f"declared: {', '.join(inputs)}" if inputs else "declare the artifact that holds it under `inputs:`"
-            yield Complaint(at, f"{entry} `{text}` lies in no input of this step; {have}", ("inputs",))
-        elif len(path.parts) == 1:
-            yield Complaint(
-                at, f"{entry} `{text}` names no file in the input `{path}`; write `{path}/FILE`", ("inputs",)
-            )
+        if problem := input_file_problem(text, inputs):
+            yield Complaint(at, f"{entry} `{text}` {problem}", ("context_paths", "inputs"))
         elif path in seen:
             yield Complaint(at, f"{entry} `{text}` is there already; keep one")
         seen.add(path)

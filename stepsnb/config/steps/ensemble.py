@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 
 from ..concept import Complaint, Concept
 from ..scalars import AtLeast1, Name, one_of
 from .agent import AgentStep
 from .base import Bounded, StepBase
-from .routes import Verdicts, names_of_verdicts, routes_of_verdicts, verdict_complaints
+from .routes import VerdictEntry, Verdicts, names_of_verdicts, routes_of_verdicts, verdict_complaints
 
 if TYPE_CHECKING:
     from . import Step
@@ -19,7 +19,7 @@ RULES: Final = ("majority", "unanimous", "any")
 
 
 class EnsembleBlock(Concept):
-    """What stands under `ensemble:`."""
+    """What stands under `ensemble:`; its members decide between its verdicts."""
 
     entries: Verdicts = Field(validation_alias="verdicts", description="What all members decide between.")
     decide: Name = Field(
@@ -29,6 +29,14 @@ class EnsembleBlock(Concept):
         default="fail", description="Whether a member's error fails the block or leaves the member out."
     )
     agents: tuple[AgentStep, ...] = Field(description="The members, each an agent step.")
+
+    @field_validator("agents")
+    @classmethod
+    def _votes(cls, members: tuple[AgentStep, ...], info: ValidationInfo) -> tuple[AgentStep, ...]:
+        names = tuple(VerdictEntry(name) for name in names_of_verdicts(info.data.get("entries", ())))
+        return tuple(
+            member if member.entries is not None else member.model_copy(update={"entries": names}) for member in members
+        )
 
     def complaints(self) -> Iterator[Complaint]:
         """Refuse an ensemble without members or with one of them twice, and a judge who votes."""
@@ -106,9 +114,18 @@ class EnsembleStep(Bounded, StepBase):
         return self.block.agents
 
 
+def judge_step(ensemble: EnsembleStep, ballot: str) -> AgentStep:
+    """Build the step of the agent that decides `ensemble`; `ballot` tells it all votes and notes.
+
+    Raises: ValueError when a rule decides.
+    """
+    if ensemble.judge is None:
+        raise ValueError(f"`decide: {ensemble.decide}` needs no judge")
+    entries = tuple(VerdictEntry(name) for name in ensemble.verdicts)
+    return AgentStep(agent=ensemble.judge, messages=(ballot,), entries=entries, where=ensemble.where)
+
+
 def _member_problems(member: AgentStep) -> Iterator[tuple[str, str]]:
-    if member.entries is not None:
-        yield "verdicts", "`verdicts:` of a member are those of the ensemble; write them there"
     if member.to is not None:
         yield "to", "`to:` cannot route a member; route the ensemble with `verdicts: [NAME: STEP]`"
     if member.max_visits is not None:

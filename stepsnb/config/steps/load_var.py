@@ -5,10 +5,10 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from ..artifact_paths import input_file_problem
 from ..concept import Complaint
 from ..conversions import read_placeholder_name
 from ..scalars import ArtifactName, Text
-from .across import input_file_problem
 from .base import Bounded, StepBase, artifact_complaints
 
 PlaceholderName = Annotated[str, BeforeValidator(read_placeholder_name), WithJsonSchema({"type": "string"})]

@@ -5,13 +5,15 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
+from ..artifact_paths import input_file_problem
 from ..concept import Complaint
 from ..conversions import bad_value
 from ..free import FreeMapping
 from ..scalars import ArtifactName, Name
 from ..tree import Scalar
-from .across import Crossed, across_complaints, input_file_problem
+from .across import Crossed, across_complaints
 from .base import Bounded, StepBase, artifact_complaints
+from .cells import template_complaints
 from .routes import Routed
 
 
@@ -63,8 +65,12 @@ class PutStep(Crossed, Routed, Bounded, StepBase):
         inputs = None if self.inputs == "all" else tuple(self.inputs)
         yield from artifact_complaints(inputs or (), ())
         yield from across_complaints(self, inputs)
+        yield from template_complaints(self)
+        if self.budget is not None:
+            text = "`budget:` is for what agents spend, and a put has none; remove it"
+            yield Complaint(("budget",), text, ("across",))
         for path, file in files_of(self.params):
-            if "{{" not in file and (problem := input_file_problem(file, inputs)):
+            if problem := input_file_problem(file, inputs):
                 yield Complaint(("params", *path, "file"), f"`file: {file}` {problem}", ("params", "inputs"))
 
 

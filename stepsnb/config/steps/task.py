@@ -5,6 +5,8 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from ...suggest import did_you_mean
+from ..artifact_paths import directory_problem
 from ..assertion import StepAssert
 from ..concept import Complaint
 from ..image import image_complaints
@@ -12,6 +14,7 @@ from ..scalars import Name
 from ..task_keys import TaskKeys
 from .across import Crossed, across_complaints
 from .base import StepBase, artifact_complaints, file_complaints
+from .cells import template_complaints
 from .context import StepContextFrom
 from .routes import Routed
 
@@ -48,6 +51,9 @@ class TaskStep(TaskKeys, Crossed, Routed, StepBase):
         yield from file_complaints(self.assert_, self.outputs)
         yield from image_complaints(self)
         yield from across_complaints(self, self.inputs)
+        yield from template_complaints(self)
+        yield from self._mapping_complaints()
+        yield from self._fix_complaints()
         if self.assert_ and self.assert_.tool_calls:
             text = "`assert.tool_calls:` is for agent steps, a task calls no tools; assert on `stdout:` or `files:`"
             yield Complaint(("assert", "tool_calls"), text, ("assert",))
@@ -59,6 +65,31 @@ class TaskStep(TaskKeys, Crossed, Routed, StepBase):
             yield Complaint(("assert", "verdict"), text, ("assert",))
         if self.context is not None:
             yield from self._context_complaints(self.context)
+
+    def _fix_complaints(self) -> Iterator[Complaint]:
+        if self.fix is None and self.budget is not None:
+            text = "`budget:` is for what agents spend, and this task has none; remove it"
+            yield Complaint(("budget",), text, ("fix", "across"))
+        if self.fix is not None and self.fix.dir is not None:
+            problem = directory_problem(self.fix.dir, (*self.inputs, *self.outputs))
+            if problem is not None:
+                yield Complaint(("fix", "dir"), f"`fix.dir: {self.fix.dir}` {problem}", ("fix", "inputs", "outputs"))
+
+    def _mapping_complaints(self) -> Iterator[Complaint]:
+        makers: dict[str, str] = {}
+        for name in self.outputs:
+            artifact = self.output_mapping.get(name, name)
+            if artifact in makers and makers[artifact] != name:
+                text = f"the outputs `{makers[artifact]}` and `{name}` would both be the artifact `{artifact}`"
+                yield Complaint(("output_mapping", name), f"{text}; give one another name", ("outputs",))
+            makers.setdefault(artifact, name)
+        mappings = (("input_mapping", "inputs", self.inputs), ("output_mapping", "outputs", self.outputs))
+        for key, listed, names in mappings:
+            for name in getattr(self, key):
+                if name not in names:
+                    have = f"declared: {', '.join(names)}" if names else f"add it to `{listed}:`"
+                    text = f"`{name}` in `{key}:` is no entry of `{listed}:`{did_you_mean(name, names)}; {have}"
+                    yield Complaint((key, name), text, (key, listed))
 
     def _context_complaints(self, context: StepContextFrom) -> Iterator[Complaint]:
         for key, names in (("inputs", self.inputs), ("outputs", self.outputs)):
