@@ -1,8 +1,35 @@
 """What a run will do, worked out from models alone: no clock, no files, no environment."""
 
-from .build import build_plan
+from .build import build_nodes, build_plan, expand, judge_node, rehash
+from .expand import read_axis
+from .explain import Action, PlanRow, explain
+from .fingerprint import Fingerprint
+from .history import EarlierStep, History, KeptResult
 from .node import Node, Plan
+from .reuse import inputs_of, outputs_of, reusable
+from .routes import backward_routes, most_visits, position_of, reachable
 
-PlannedStep = Node
-
-__all__ = ["Node", "Plan", "PlannedStep", "build_plan"]
+__all__ = [
+    "Action",
+    "EarlierStep",
+    "Fingerprint",
+    "History",
+    "KeptResult",
+    "Node",
+    "Plan",
+    "PlanRow",
+    "backward_routes",
+    "build_nodes",
+    "build_plan",
+    "expand",
+    "explain",
+    "inputs_of",
+    "judge_node",
+    "most_visits",
+    "outputs_of",
+    "position_of",
+    "reachable",
+    "read_axis",
+    "rehash",
+    "reusable",
+]
