@@ -66,7 +66,8 @@ class RunResumed(Event):
 class StepStarted(Event):
     """A step began; for an agent step `agent`, `model` and the tools it was granted are filled.
 
-    `node` is the step's place in the plan, the same in every run of it. A sub-agent's conversation is recorded like a step of kind `sub_agent`: `parent_id` is the step that called it,
+    `node` is the step's place in the plan, the same in every run of it, `parts` the digests of what it does. A
+    sub-agent's conversation is recorded like a step of kind `sub_agent`: `parent_id` is the step that called it,
     `call_id` the tool call it answers.
     """
 
@@ -82,6 +83,7 @@ class StepStarted(Event):
     tools: list[str] = []
     call_id: str | None = None
     node: str | None = None
+    parts: dict[str, str] = {}
 
 
 class StepSkipped(Event):
@@ -94,6 +96,7 @@ class StepSkipped(Event):
     reused: bool = False
     node: str | None = None
     hash: str = ""
+    parts: dict[str, str] = {}
 
 
 class StepFinished(Event):

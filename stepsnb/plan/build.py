@@ -1,6 +1,5 @@
 """Builds the plan of a job: every step's place, name and hash."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -56,12 +55,13 @@ def expand(node: Node, axes_values: Mapping[str, Sequence[str]]) -> tuple[Node, 
 
 
 def rehash(node: Node) -> Node:
-    """Return a node that holds no others, hashed by its step as that is now.
+    """Return a node hashed by its step as that is now.
 
     What `load_var` set during the run is in a step only when that is about to run.
     """
-    fingerprint = node.identities.of(node.step, node.coordinates)
-    return replace(node, fingerprint=fingerprint, hash=chain(node.previous, fingerprint.content))
+    made = replace(node, fingerprint=node.identities.of(node.step, node.coordinates))
+    made.hash = _hash_of(made)
+    return made
 
 
 def judge_node(ensemble: Node, step: AgentStep) -> Node:
@@ -100,15 +100,20 @@ class _Builder:
     def side_by_side(self, steps: Sequence[Step], block: Node) -> tuple[Node, ...]:
         """Make the nodes of steps that do not see each other: all follow what is before their block.
 
-        Each of several that do the same is wanted, so they are told apart by their number.
+        Each of several that do the same is wanted, so the second one follows something else than the first.
         """
         nodes: list[Node] = []
-        seen: Counter[str] = Counter()
+        seen: set[str] = set()
         for place, step in enumerate(steps):
-            node = self.node(step, block, f"{block.path}.{place}", block.previous, block.fixed_by)
-            seen[node.hash] += 1
-            if seen[node.hash] > 1:
-                node.hash = chain(node.hash, f"twin {seen[node.hash]}")
+            first, previous, twins = self._count, block.previous, 0
+            while True:
+                node = self.node(step, block, f"{block.path}.{place}", previous, block.fixed_by)
+                hashes = {each.hash for each in node.walk()}
+                if seen.isdisjoint(hashes):
+                    break
+                twins += 1
+                self._count, previous = first, chain(block.previous, f"twin {twins}")
+            seen |= hashes
             nodes.append(node)
         return tuple(nodes)
 
@@ -151,9 +156,7 @@ class _Builder:
                 node.children = self.side_by_side(step.members, node)
         node.hooks = self.hooks(step.hooks, node, previous, fixed_by)
         node.fingerprint = self._identities.of(step)
-        below = [child.hash for child in node.children]
-        below += [f"{when} {hook.hash}" for when, hook in node.hooks.items()]
-        node.hash = chain(previous, node.fingerprint.content, below)
+        node.hash = _hash_of(node)
         if is_matrix(step) and is_known_early(step):
             node.children = self.cells(node, cells_of(step, {}))
         return node
@@ -164,6 +167,13 @@ class _Builder:
         return Node(
             index, path, step.name, step.kind, step, self._identities, parent, previous=previous, fixed_by=fixed_by
         )
+
+
+def _hash_of(node: Node) -> str:
+    """Return the hash of a node whose fingerprint, children and hooks are known; cells are in it by their values."""
+    below = [] if is_matrix(node.step) else [child.hash for child in node.children]
+    below += [f"{when} {hook.hash}" for when, hook in node.hooks.items()]
+    return chain(node.previous, node.fingerprint.content, below)
 
 
 def _fix_within(node: Node) -> str | None:

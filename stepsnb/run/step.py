@@ -113,6 +113,7 @@ def _started(node: Node, run: RunContext, parent_id: str | None, attempt: int) -
         hash=node.hash,
         attempt=attempt,
         node=node.path,
+        parts=node.fingerprint.parts,
     )
     if isinstance(step, AgentStep):
         agent = run.pipeline.agent(step.agent)

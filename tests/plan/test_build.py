@@ -137,6 +137,12 @@ def test_a_step_that_got_its_variables_has_another_hash():
     assert rehash(node).hash == node_of(task("a", run="a b")).hash
 
 
+def test_a_block_is_hashed_with_what_it_holds():
+    node = node_of({"do": [task("a")], "ensure": task("b")})
+
+    assert rehash(node).hash == node.hash
+
+
 def test_a_cell_that_got_its_variables_stays_a_cell():
     cell = node_of(task("a", across=[{"var": "x", "values": ["1", "2"]}])).children[1]
 

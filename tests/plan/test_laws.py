@@ -93,6 +93,16 @@ def test_every_node_has_a_place_a_path_and_a_hash_of_its_own(steps):
 
 
 @law
+@given(step=steps, count=st.integers(2, 4))
+def test_branches_that_do_the_same_are_told_apart(step, count):
+    node = plan_of({"in_parallel": {"steps": [step] * count}}).nodes[0]
+
+    leaves = [each.hash for each in node.walk() if not each.children]
+    assert len(set(leaves)) == len(leaves)
+    assert [each.index for each in node.walk()] == list(range(len(list(node.walk()))))
+
+
+@law
 @given(steps=plans, data=st.data())
 def test_a_bound_of_a_step_changes_no_hash(steps, data):
     k = data.draw(st.integers(0, len(steps) - 1))
