@@ -53,7 +53,8 @@ def read_concept(
         return Built(None, broken)
     given = given or {}
     reading = Reading(problems, path)
-    values = reading.known_entries(concept, raw) | given
+    known = reading.known_entries(concept, raw)
+    values = {key: value for key, value in known.items() if key not in broken} | given
     bad = broken | concept.mistaken_keys(raw)
     failed: set[str] = set()
     try:

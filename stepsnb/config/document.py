@@ -12,6 +12,7 @@ from .concept_reader import Built, read_concept, report
 from .delegation import delegation_complaints
 from .includes import Includes
 from .job import Job
+from .job_order import circle_complaints
 from .labels import LISTS
 from .pipeline import Pipeline
 from .plan_checks import check_hooks, check_plan
@@ -41,11 +42,12 @@ def read_document(root: Entries, problems: Problems, includes: Includes, given: 
     tasks = [_read_task(*each, problems, includes) for each in _entries(root, "tasks")]
     reader = StepReader(problems, includes, _named(tasks, root, "tasks"))
     plans = [_read_plan(raw, path, reader) for path, raw in _entries(root, "jobs")]
+    by_job = {name: steps for name, (steps, _) in _named(plans, root, "jobs").items()}
     names = Names(
         agents=_named(agents, root, "agents"),
         resources=_named(resources, root, "resources"),
         types=_named(types, root, "resource_types"),
-        jobs={name: resources_of(steps) for name, (steps, _) in _named(plans, root, "jobs").items()},
+        jobs={name: resources_of(steps) for name, steps in by_job.items()},
     )
     jobs = [
         _read_job(raw, path, *plan, problems) for (path, raw), plan in zip(_entries(root, "jobs"), plans, strict=True)
@@ -54,6 +56,8 @@ def read_document(root: Entries, problems: Problems, includes: Includes, given: 
         available = frozenset({FILES_ARTIFACT})
         made = check_plan(steps, problems, names, job=_job_name(root, path), available=available)
         check_hooks(hooks, problems, names, job=_job_name(root, path), available=made or available)
+    for step, complaint in circle_complaints(by_job):
+        report(complaint, step.raw, step.path, problems)
     _check_entries(root, problems, names, agents, tasks)
     built: dict[str, Sequence[Built[Any]]]
     built = {"resource_types": types, "resources": resources, "agents": agents, "tasks": tasks, "jobs": jobs}
@@ -117,12 +121,11 @@ def _read_shared(
     """Read an entry that may take keys from a file of its own; those that stand in the entry win."""
     if not isinstance(raw, Entries):
         return read_concept(concept, raw, path, problems)
-    raw = includes.fold(str(path[0]), raw, path)
+    raw, broken = includes.fold(str(path[0]), raw, path)
     given: dict[str, Any] = {}
-    broken: frozenset[str] = frozenset()
     if "file" in raw:
         loaded = _read_file(document, raw, path, problems, includes)
-        broken = (concept.keys() if loaded.model is None else loaded.bad) - raw.keys()
+        broken |= (concept.keys() if loaded.model is None else loaded.bad) - raw.keys()
         said = given_by(loaded.model) if loaded.model is not None else {}
         given = {key: value for key, value in said.items() if key not in raw or (key == "privileged" and value)}
     return read_concept(concept, raw, path, problems, given=given, broken=broken)

@@ -8,7 +8,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from .concept import Complaint, Concept
-from .scalars import Attempts, DurationS, Name, Text
+from .scalars import DurationS, Name, StepAttempts, Text
 from .tree import Scalar
 
 
@@ -25,7 +25,7 @@ class FixSpec(Concept):
     )
     dir: Text | None = Field(default=None, description="A directory in an input or output of the task.")
     tools: tuple[Name, ...] | None = Field(default=None, description="Names out of the agent's grant.")
-    attempts: Attempts | None = Field(default=None, description="Requests for one reply while they fail; unset: 1.")
+    attempts: StepAttempts | None = Field(default=None, description="Requests for one reply while they fail; unset: 1.")
     timeout_s: DurationS | None = Field(default=None, validation_alias="timeout", description='"0" means none.')
 
     def complaints(self) -> Iterator[Complaint]:

@@ -30,25 +30,34 @@ class Includes:
         self._base_dir = base_dir
         self._variables = variables
 
-    def fold(self, what: str, raw: Entries, path: Path) -> Entries:
-        """Return `raw` with the texts of the files it names at their keys; `what` is a kind of step or a section."""
+    def fold(self, what: str, raw: Entries, path: Path) -> tuple[Entries, frozenset[str]]:
+        """Return `raw` with the texts of the files it names at their keys, and the keys whose text is not to be had.
+
+        `what` is a kind of step or a section.
+        """
         folded = raw
+        missing: set[str] = set()
         if what in _TEXT_KEYS:
             file_key, key = _TEXT_KEYS[what]
             if file_key in raw and self._is_alone(file_key, key, raw, path):
                 text = self._text(raw[file_key], file_key, key, path)
-                if text is not None:
+                if text is None:
+                    missing.add(key)
+                else:
                     folded = _with(folded, key, text, raw.key_marks[file_key])
         fix = raw.get("fix")
         if what in ("task", "tasks") and isinstance(fix, Entries):
-            folded = _with(folded, "fix", self._fold_messages(fix, (*path, "fix")), raw.key_marks["fix"])
+            folded = _with(folded, "fix", self._fold_messages(fix, (*path, "fix"), set()), raw.key_marks["fix"])
         if what == "agent":
-            folded = self._fold_messages(folded, path)
-        return folded
+            folded = self._fold_messages(folded, path, missing)
+        return folded, frozenset(missing)
 
-    def _fold_messages(self, raw: Entries, path: Path) -> Entries:
+    def _fold_messages(self, raw: Entries, path: Path, missing: set[str]) -> Entries:
         files = raw.get("message_files")
-        if not isinstance(files, Items) or not self._is_alone("message_files", "messages", raw, path):
+        if not isinstance(files, Items):
+            return raw
+        if not self._is_alone("message_files", "messages", raw, path):
+            missing.add("message_files")
             return raw
         messages, of_artifacts = Items(files.mark, files.path), Items(files.mark, files.path)
         for index, file in enumerate(files):
@@ -59,7 +68,9 @@ class Includes:
                 text = "a file beside the pipeline stands after one of an artifact; list files of artifacts last"
                 self._problems.add(file.mark, (*path, "message_files", index), text)
             message = self._text(file, "message_files", "messages", path)
-            if message is not None:
+            if message is None:
+                missing.add("messages")
+            else:
                 messages.append(message)
         mark = raw.key_marks["message_files"]
         folded = _with(raw, "message_files", of_artifacts, mark)
@@ -91,9 +102,10 @@ class Includes:
             self._problems.add(file.mark, path, f"`{key}: {file.shown}` {complaint}")
             return None
         try:
-            return file.text, read_text_file(self._base_dir / file.text)
+            shown = f"`{key}: {file.shown}`"
+            return file.text, read_text_file(self._base_dir / file.text, shown=shown, start="the pipeline's folder")
         except ConfigError as exc:
-            self._problems.add(file.mark, path, f"`{key}: {file.shown}`: {exc}")
+            self._problems.add(file.mark, path, str(exc))
             return None
 
 

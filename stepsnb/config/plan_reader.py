@@ -58,6 +58,15 @@ _BLOCKS: Final[dict[str, tuple[type[Concept], str]]] = {
 """Kinds whose value is a mapping with a list of steps in it, and the key of that list."""
 
 
+_NOT_OF_MEMBERS: Final[Mapping[str, str]] = {
+    "across": "cannot multiply a member of an ensemble; list one member for each",
+    "max_visits": "is for steps of a plan; write it on the ensemble",
+    "output": "is no vote; a member of an ensemble hands in a verdict",
+    "to": "cannot route a member; route the ensemble with `verdicts: [NAME: STEP]`",
+    "verdicts": "of a member are those of the ensemble; write them there",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class ReadStep:
     """What was read of one step: the model, None when it cannot be built, and the keys that are in error."""
@@ -134,7 +143,8 @@ class StepReader:
         hooks = self.read_hooks(raw, path)
         _hand_over(hooks, given, broken)
         if self._includes is not None:
-            raw = self._includes.fold(kind, raw, path)
+            raw, missing = self._includes.fold(kind, raw, path)
+            broken |= missing
         names = deferred_names(raw, skip=_held_keys(kind))
         if names:
             given["deferred"] = Deferred(names, raw, path, self._problems.root or raw, more or {}, self._job)
@@ -178,20 +188,30 @@ class StepReader:
 
     def _members(self, raw: Items, path: Path, verdicts: Tree | None) -> tuple[ReadStep, ...]:
         """Read the agent steps of an ensemble, which decide between its verdicts."""
-        voted = {"verdicts": _verdicts_of(verdicts)}
+        voted = _verdicts_of(verdicts)
+        more = {"verdicts": voted} if voted else {}
         members: list[ReadStep] = []
-        for index, each in enumerate(raw):
-            place = (*path, index)
+        for index, entry in enumerate(raw):
+            each, place = entry, (*path, index)
             kinds = step_kinds(each)
             if len(kinds) == 1 and kinds[0] != "agent":
                 text = f"a `{kinds[0]}:` step cannot vote; members of an ensemble are agent steps"
                 self._problems.add(each.mark, place, text)
                 continue
-            if isinstance(each, Entries) and "verdicts" in each:
-                text = "`verdicts:` of a member are those of the ensemble; write them there"
-                self._problems.add(each.key_marks["verdicts"], place, text)
-            members.append(self.read(each, place, voted))
+            if isinstance(each, Entries):
+                each = self._without_plan_keys(each, place)
+            members.append(self.read(each, place, more))
         return tuple(members)
+
+    def _without_plan_keys(self, raw: Entries, path: Path) -> Entries:
+        """Refuse the keys that only a step of a plan can have, and return a member without them."""
+        member = Entries(raw.mark, raw.path)
+        for key, value in raw.items():
+            if key in _NOT_OF_MEMBERS:
+                self._problems.add(raw.key_marks[key], path, f"`{key}:` {_NOT_OF_MEMBERS[key]}")
+            else:
+                member.put(key, value, raw.key_marks[key])
+        return member
 
     def _resolve_task(self, raw: Entries, path: Path, given: dict[str, Any], broken: set[str]) -> None:
         """Add what the entry of `tasks:` says to a step that has no program of its own."""
@@ -201,7 +221,7 @@ class StepReader:
         if name is None or name not in self._tasks:
             text = "`run:` is missing; write the shell program, or a file that holds it under `run_file:`"
             if self._tasks and name is not None:
-                text = f"{unknown_name('entry of `tasks:`', name, self._tasks)}; or write the program under `run:`"
+                text = f"{unknown_name('task', name, self._tasks)}; or write the program under `run:`"
             self._problems.add(raw.mark, path, text)
             broken.add("run")
             return
@@ -231,7 +251,7 @@ def _verdicts_of(raw: Tree | None) -> tuple[VerdictEntry, ...]:
             names.append(entry.text)
         elif isinstance(entry, Entries):
             names += [name for name in entry if name != FAILURE]
-    return tuple(VerdictEntry(name) for name in names)
+    return tuple(VerdictEntry(name) for name in dict.fromkeys(names) if name.strip())
 
 
 def _hand_over(steps: Mapping[str, ReadStep], given: dict[str, Any], broken: set[str]) -> None:

@@ -76,7 +76,7 @@ class ResourceType(ResourcePrograms, Contained):
         yield from super().complaints()
         yield from image_complaints(self)
         if not (self.check or self.in_ or self.out):
-            text = f"resource type `{self.name}` can do nothing; give `check:` and `in:` to get it, `out:` to put it"
+            text = "can do nothing; give `check:` and `in:` to get it, `out:` to put it"
             yield Complaint((), text, ("config", *PROGRAMS))
         for key in PROGRAMS:
             if self.config and getattr(self, f"own_{key}") and getattr(self.config, f"own_{key}"):

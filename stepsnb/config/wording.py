@@ -11,7 +11,7 @@ _MISSING = {
     "jobs": "a pipeline has at least one job",
     "name": "give it one",
     "output": "give US dollars per million tokens",
-    "path": "name a file or folder, relative to the pipeline file",
+    "path": "name a file or folder",
     "plan": "list the job's steps under it",
     "python": "name a Python function",
     "run": "write the shell program, or remove the step",

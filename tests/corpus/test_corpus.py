@@ -13,9 +13,13 @@ INVALID = sorted((HERE / "invalid").glob("*.yml"))
 
 
 def expected_errors(path):
-    """The file's `# expect: [line:column:] message` lines as the loader puts them, with the file's name in front."""
+    """The file's `# expect: [line:column:] message` lines as the loader puts them, with the file's name in front.
+
+    A line about an included file names that itself: `# expect: included/FILE:line:column: message`.
+    """
     lines = path.read_bytes().decode("utf-8", "replace").splitlines()
-    return [f"{path}:{line.removeprefix('# expect: ')}" for line in lines if line.startswith("# expect: ")]
+    stated = [line.removeprefix("# expect: ") for line in lines if line.startswith("# expect: ")]
+    return [f"{path.parent}/{line}" if line.startswith("included/") else f"{path}:{line}" for line in stated]
 
 
 @pytest.mark.parametrize("path", VALID, ids=lambda path: path.stem)

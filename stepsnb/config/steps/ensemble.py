@@ -51,9 +51,6 @@ class EnsembleBlock(Concept):
         if self.decide not in RULES and self.decide in names:
             text = f"agent `{self.decide}` cannot judge its own vote; name an agent that is no member"
             yield Complaint(("decide",), text, ("decide", "agents"))
-        for index, member in enumerate(self.agents):
-            for at, text in _member_problems(member):
-                yield Complaint(("agents", index, at), text, ("agents",))
 
 
 class EnsembleStep(Bounded, StepBase):
@@ -123,14 +120,3 @@ def judge_step(ensemble: EnsembleStep, ballot: str) -> AgentStep:
         raise ValueError(f"`decide: {ensemble.decide}` needs no judge")
     entries = tuple(VerdictEntry(name) for name in ensemble.verdicts)
     return AgentStep(agent=ensemble.judge, messages=(ballot,), entries=entries, where=ensemble.where)
-
-
-def _member_problems(member: AgentStep) -> Iterator[tuple[str, str]]:
-    if member.to is not None:
-        yield "to", "`to:` cannot route a member; route the ensemble with `verdicts: [NAME: STEP]`"
-    if member.max_visits is not None:
-        yield "max_visits", "`max_visits:` is for steps of a plan; write it on the ensemble"
-    if member.axes is not None:
-        yield "across", "`across:` cannot multiply a member; list one member for each"
-    if member.output is not None:
-        yield "output", "`output:` is no vote; a member hands in a verdict"
