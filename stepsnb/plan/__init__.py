@@ -4,7 +4,7 @@ from .build import build_nodes, build_plan, expand, judge_node, rehash
 from .expand import read_axis
 from .explain import Action, PlanRow, explain
 from .fingerprint import Fingerprint
-from .history import EarlierStep, History, KeptResult
+from .history import EarlierStep, FindResult, History, KeptResult, earlier_steps
 from .node import Node, Plan
 from .reuse import inputs_of, outputs_of, reusable
 from .routes import backward_routes, most_visits, position_of, reachable
@@ -12,6 +12,7 @@ from .routes import backward_routes, most_visits, position_of, reachable
 __all__ = [
     "Action",
     "EarlierStep",
+    "FindResult",
     "Fingerprint",
     "History",
     "KeptResult",
@@ -21,6 +22,7 @@ __all__ = [
     "backward_routes",
     "build_nodes",
     "build_plan",
+    "earlier_steps",
     "expand",
     "explain",
     "inputs_of",

@@ -161,9 +161,9 @@ class _Explainer:
         if not is_reused or earlier is None or earlier.hash != node.hash:
             self._forget_outputs(node, known)
             return
-        for own, artifact in outputs_of(node.step).items():
-            if own in earlier.outputs:
-                known.learn(artifact, earlier.outputs[own])
+        for artifact in outputs_of(node.step).values():
+            if artifact in earlier.outputs:
+                known.learn(artifact, earlier.outputs[artifact])
 
     def _get(self, node: Node, known: _Known) -> None:
         earlier = self._history.earlier(node)
@@ -189,8 +189,8 @@ class _Explainer:
         if outputs is None:
             self._forget_outputs(node, known)
             return
-        for own, artifact in outputs_of(node.step).items():
-            known.learn(artifact, outputs[own])
+        for artifact in outputs_of(node.step).values():
+            known.learn(artifact, outputs[artifact])
 
     def _look_for_result(self, node: Node, known: _Known) -> tuple[str, Mapping[str, str] | None]:
         """Return the outputs of the result that the step would take over, None when it runs; and why."""
@@ -200,7 +200,7 @@ class _Explainer:
         there = {own: digest for own, digest in digests.items() if digest is not None}
         if len(there) == len(digests):
             result = self._history.find_result(node, there)
-            if result is not None and result.outputs.keys() >= outputs_of(node.step).keys():
+            if result is not None and result.outputs.keys() >= set(outputs_of(node.step).values()):
                 return f"unchanged since run {result.run_id}", result.outputs
         if earlier is None:
             return "never ran", None
@@ -209,7 +209,7 @@ class _Explainer:
             return _listed(changes) or known.cause or "the steps before it changed", None
         if unknown := [own for own in digests if own not in there]:
             return f"input `{unknown[0]}` {known.unknown.get(needed[unknown[0]], 'is not there yet')}", None
-        new = [f"`{own}`" for own, digest in there.items() if earlier.inputs.get(own) != digest]
+        new = [f"`{own}`" for own, digest in there.items() if earlier.inputs.get(needed[own]) != digest]
         if new:
             return f"input {new[0]} has new bytes" if len(new) == 1 else f"inputs {_listed(new)} have new bytes", None
         return _why_not_kept(earlier), None
@@ -236,7 +236,8 @@ class _Explainer:
 def _why_not_kept(earlier: EarlierStep) -> str:
     if earlier.outcome in ("succeeded", "reused"):
         return "its result is no longer kept"
-    return f"it {earlier.outcome} in run {earlier.run_id}"
+    how = {"": "was cut off", "aborted": "was stopped", "skipped": "was skipped"}
+    return f"it {how.get(earlier.outcome, earlier.outcome)} in run {earlier.run_id}"
 
 
 def _listed(words: Sequence[str]) -> str:

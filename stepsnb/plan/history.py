@@ -1,17 +1,21 @@
 """What earlier runs left behind, as far as a plan asks for it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 
-from .node import Node
+from ..events import Artifact, Event, StepFinished, StepSkipped, StepStarted
+from .node import Node, Plan
+from .reuse import inputs_of
 
 
-class EarlierStep(msgspec.Struct, frozen=True, omit_defaults=True):
+class EarlierStep(msgspec.Struct, omit_defaults=True):
     """One step of an earlier run: what it did, what went in and came out, and how it ended.
 
-    `parts` are those of its `Fingerprint`. `inputs` and `outputs` are digests by the step's own names.
+    `parts` are those of its `Fingerprint`. `inputs` and `outputs` are digests by the names of the artifacts; `outcome`
+    is empty for a step that was cut off.
     """
 
     run_id: str
@@ -19,21 +23,21 @@ class EarlierStep(msgspec.Struct, frozen=True, omit_defaults=True):
     name: str
     kind: str
     hash: str
-    outcome: str
+    outcome: str = ""
     parts: dict[str, str] = {}
     inputs: dict[str, str] = {}
     outputs: dict[str, str] = {}
 
 
 class KeptResult(msgspec.Struct, frozen=True):
-    """A result that a step takes over: the run it comes from, and the digests of its outputs by the step's names."""
+    """A result that a step takes over: the run it comes from, and the digests of its outputs by artifact."""
 
     run_id: str
     outputs: dict[str, str]
 
 
 FindResult = Callable[[Node, Mapping[str, str]], KeptResult | None]
-"""Finds what a step left that had the same hash, and inputs with these digests."""
+"""Finds what a step left that had the same hash, and inputs with these digests by the step's names for them."""
 
 
 def _nothing_kept(node: Node, inputs: Mapping[str, str]) -> None:
@@ -58,3 +62,32 @@ class History:
         """Return how a step last ran: at its place in the plan, else, as steps move, wherever one of its name did."""
         at_its_place = self._by_path.get((node.path, node.kind, node.name))
         return at_its_place or self._by_name.get((node.kind, node.name))
+
+
+def earlier_steps(plan: Plan, events: Iterable[Event]) -> list[EarlierStep]:
+    """Gather the steps of one run from its events, in order; of a step that ran several times its last run counts.
+
+    Of their inputs those are noted that the steps of `plan` with the same names have.
+    """
+    needed: dict[str, set[str]] = defaultdict(set)
+    for node in plan.walk():
+        needed[node.name].update(inputs_of(node.step).values())
+    digests: dict[str, str] = {}
+    steps: dict[str, EarlierStep] = {}
+    by_id: dict[str, EarlierStep] = {}
+    for event in events:
+        match event:
+            case StepStarted() | StepSkipped() if event.node is not None:
+                step = by_id[event.step_id] = steps[event.node] = EarlierStep(
+                    event.run_id, event.node, event.name, event.step_kind, event.hash, parts=event.parts
+                )
+                step.inputs = {name: digests[name] for name in needed[event.name] if name in digests}
+                if isinstance(event, StepSkipped):
+                    step.outcome = "reused" if event.reused else "skipped"
+            case Artifact():
+                digests[event.name] = event.digest
+                if event.step_id in by_id:
+                    by_id[event.step_id].outputs[event.name] = event.digest
+            case StepFinished() if event.step_id in by_id:
+                by_id[event.step_id].outcome = event.outcome
+    return list(steps.values())

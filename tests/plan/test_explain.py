@@ -25,7 +25,7 @@ def history_of(plan: Plan, *, kept=True, outcome="succeeded", without=(), **dige
         if node.name in without:
             continue
         inputs = {own: digests.get(artifact, artifact) for own, artifact in inputs_of(node.step).items()}
-        outputs = {own: digests.get(artifact, artifact) for own, artifact in outputs_of(node.step).items()}
+        outputs = {artifact: digests.get(artifact, artifact) for artifact in outputs_of(node.step).values()}
         if node.kind == "get":
             outputs = {node.name: digests.get(node.name, node.name)}
         steps.append(
@@ -37,7 +37,7 @@ def history_of(plan: Plan, *, kept=True, outcome="succeeded", without=(), **dige
                 hash=node.hash,
                 outcome=outcome,
                 parts=node.fingerprint.parts,
-                inputs=inputs,
+                inputs={artifact: inputs[own] for own, artifact in inputs_of(node.step).items()},
                 outputs=outputs,
             )
         )
