@@ -12,9 +12,8 @@ from ..errors import ConfigError, InputError
 from ..events import Event
 from ..people import GivenAnswers, Ladder
 from ..plan import build_plan
-from ..run import JobRun, StepCache, Recorder, RunResult, RunSetup, new_run_id
+from ..run import JobRun, Recorder, RunResult, RunSetup, StepCache, new_run_id
 from ..run.context import RunContext
-from ..run.versions import JobVersions
 from ..store import open_spool
 from ..workspace import ArtifactTree, RunWorkspace, gather_files
 from .options import Functions, RunOptions, RunPlace, current_folder, files_of, functions_of, secrets_of
@@ -161,7 +160,6 @@ class LoadedPipeline:
             recorder=recorder,
             ladder=ladder,
             functions=functions,
-            versions=JobVersions(pipeline, plan, workspace, run_id),
             variables=self._with(options),
             cache=StepCache(place.root) if place.is_kept else None,
         )

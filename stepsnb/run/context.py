@@ -23,8 +23,9 @@ from .versions import JobVersions
 class RunContext:
     """The parts of a run that its steps share; `scope` is what the plan's own steps leave to each other.
 
-    `cache` knows what steps left in earlier runs, None for a run that keeps nothing. `artifacts` is everything that was captured, whichever branch made it; of one name the last. `notes_wanted` names
-    the steps whose note another one reads.
+    `cache` knows what steps left in earlier runs, None for a run that keeps nothing. `artifacts` is everything that
+    was captured, whichever branch made it; of one name the last. `notes_wanted` names the steps whose note another
+    one reads. `versions` is set by the run itself.
     """
 
     pipeline: Pipeline
@@ -32,7 +33,7 @@ class RunContext:
     recorder: Recorder
     ladder: Ladder
     functions: Mapping[str, Callable[..., Any]]
-    versions: JobVersions
+    versions: JobVersions = field(init=False)
     variables: Mapping[str, object] = field(default_factory=dict)
     cache: StepCache | None = None
     scope: Scope = field(default_factory=Scope)
@@ -78,8 +79,8 @@ class _Hold:
 class StepContext:
     """One step on its way: its emitter, its directory, and the clock that ends it after `timeout_s`.
 
-    Paths of an agent's tools start at `dir`, a folder inside the directory. `outer` is the step that called this one, for a sub-agent's. `owed` says what is still owed, for the reason of a
-    step that ends without it.
+    Paths of an agent's tools start at `dir`, a folder inside the directory. `outer` is the step that called this one,
+    for a sub-agent's. `owed` says what is still owed, for the reason of a step that ends without it.
     """
 
     run: RunContext

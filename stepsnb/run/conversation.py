@@ -19,7 +19,7 @@ from ..agent import (
     run_agent,
 )
 from ..config import Agent, AgentGrant, CustomGrant, OutputSpec
-from ..effects import EffectFailed, RetryPolicy, agent_layers, attempts_layer, policy_for, run_effect
+from ..effects import EffectFailed, agent_layers, attempts_layer, policy_for, run_effect
 from ..errors import Aborted, StepsError
 from ..events import CompactionBudget, MessageAdded, StepFinished, StepStarted
 from ..messages import cut_utf8, system

@@ -5,9 +5,9 @@ from typing import Any
 
 from ..config import FixSpec, TaskStep
 from ..events import Note
+from ..messages import cut_utf8
 from ..settings import INLINE_OUTPUT_BYTES, MAX_QUESTIONS
 from ..tools import Tool, ToolContext, ToolResult
-from ..messages import cut_utf8
 from .context import StepContext
 from .conversation import Brief, Conversations
 from .models import Models

@@ -25,6 +25,7 @@ from .results import RunResult, StepResult
 from .routing import Routing
 from .step import STOPPED, unforeseen
 from .stopping import accept_stop, finish, finish_in_thread
+from .versions import JobVersions
 from .walk import Walker
 
 ABANDONED = "left before its last step"
@@ -55,6 +56,7 @@ class JobRun:
         self._context = context
         context.notes_wanted = plan.notes_wanted
         context.scope.decisions.update(setup.decisions)
+        context.versions = JobVersions(context.pipeline, plan, context.workspace, context.recorder.run_id)
         self._setup = setup
         self._walker = Walker(context, is_overdue=self._is_overdue, past=setup.past, count=setup.step_count)
         self._routing = Routing(plan.nodes)
@@ -178,9 +180,7 @@ class JobRun:
         self._cells += 1
         # Behind the plan's own, so that a view does not take them for one of them.
         first = len(self._plan.nodes) + len(self._context.scope.executed)
-        for node in build_nodes(
-            self._context.pipeline, steps, prefix=f"cell{self._cells}.", first_index=first
-        ):
+        for node in build_nodes(self._context.pipeline, steps, prefix=f"cell{self._cells}.", first_index=first):
             if not self._is_overdue():
                 result = await self._walker.run_node(node, self._context.scope)
                 if not result.outcome.is_good:

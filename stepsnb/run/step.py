@@ -60,7 +60,7 @@ async def run_step(
     What goes wrong becomes the step's outcome, a stop included: it is *aborted* then. Raises: StoreError; and
     what nobody foresaw, recorded as *errored*.
     """
-    step, emit = node.step, run.emitter(step_id, scope.meter)
+    emit = run.emitter(step_id, scope.meter)
     began = time.monotonic()
 
     def record(end: StepEnd) -> StepResult:

@@ -20,9 +20,9 @@ from ..config import (
 from ..errors import InputError, StepsError, StoreError
 from ..events import StepFinished, StepSkipped, StepStarted
 from ..outcome import Outcome
-from ..plan import Node
-from .blocks import run_across, run_ensemble, run_in_parallel, run_race
+from ..plan import Node, rehash
 from ..workspace import ArtifactTree
+from .blocks import run_across, run_ensemble, run_in_parallel, run_race
 from .context import RunContext
 from .guard import guard_says_no
 from .hooks import run_hooks
@@ -40,7 +40,12 @@ class Walker:
     """
 
     def __init__(
-        self, run: RunContext, *, is_overdue: Callable[[], bool] = lambda: False, past: Past | None = None, count: int = 0
+        self,
+        run: RunContext,
+        *,
+        is_overdue: Callable[[], bool] = lambda: False,
+        past: Past | None = None,
+        count: int = 0,
     ) -> None:
         """Begin a walk; `past` is what an earlier run got done of it, `count` how many step ids that run used."""
         self.run = run
@@ -59,7 +64,9 @@ class Walker:
         What ran is appended to the scope's trail. Raises: StoreError; and what nobody foresaw.
         """
         try:
-            node = replace(node, step=resolve_step(node.step, scope.variables, self.run.pipeline))
+            step = resolve_step(node.step, scope.variables, self.run.pipeline)
+            if step is not node.step:
+                node = rehash(replace(node, step=step))  # reuse depends on the values it got
             result = await self._run_guarded(node, scope, parent_id)
         except StoreError:
             raise
@@ -163,6 +170,7 @@ class Walker:
                 reused=True,
                 node=node.path,
                 hash=node.hash,
+                parts=node.fingerprint.parts,
             )
         )
         for tree in trees:
@@ -187,7 +195,12 @@ class Walker:
             if limited is None:
                 break
             result = await run_step(
-                replace(node, step=limited), self.run, scope, step_id=self.next_id(), parent_id=parent_id, attempt=attempt
+                replace(node, step=limited),
+                self.run,
+                scope,
+                step_id=self.next_id(),
+                parent_id=parent_id,
+                attempt=attempt,
             )
             if result.outcome not in (Outcome.FAILED, Outcome.ERRORED):
                 break
@@ -225,6 +238,7 @@ class Walker:
                 hash=node.hash,
                 coordinates=dict(node.coordinates),
                 node=node.path,
+                parts=node.fingerprint.parts,
             )
         )
         result = replace(await self._walk_block(node, scope, step_id), step_id=step_id, name=node.name, kind=node.kind)

@@ -9,7 +9,15 @@ from stepsnb.run.context import StepContext
 
 
 def context_of(clock, **fields):
-    parts = {"run": Mock(), "step_id": "s1", "emit": Mock(), "directory": Mock(), "clock": clock, "timeout_s": 100.0}
+    parts = {
+        "run": Mock(),
+        "scope": Mock(),
+        "step_id": "s1",
+        "emit": Mock(),
+        "directory": Mock(),
+        "clock": clock,
+        "timeout_s": 100.0,
+    }
     return StepContext(**{**parts, **fields})
 
 

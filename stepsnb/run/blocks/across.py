@@ -54,7 +54,9 @@ def _values_of(axis: Axis, scope: Scope) -> Sequence[str]:
         with Root(scope.artifacts[artifact].path).open_read(path) as file:
             raw = file.read(MATRIX_FILE_BYTES + 1)
     except OSError as exc:
-        raise InputError(f"across `{axis.var}`: cannot read `{axis.from_file}`: {(exc.strerror or '').lower()}") from exc
+        raise InputError(
+            f"across `{axis.var}`: cannot read `{axis.from_file}`: {(exc.strerror or '').lower()}"
+        ) from exc
     return read_axis(axis, raw)
 
 

@@ -74,15 +74,11 @@ def decided(block: StepResult, step: EnsembleStep, votes: Sequence[StepResult]) 
     return _with(block, Outcome.ERRORED, f"{words} ({told})", None, None)
 
 
-def _with(
-    block: StepResult, outcome: Outcome, reason: str | None, verdict: str | None, note: str | None
-) -> StepResult:
+def _with(block: StepResult, outcome: Outcome, reason: str | None, verdict: str | None, note: str | None) -> StepResult:
     return StepResult(block.step_id, block.name, block.kind, outcome, reason, None, verdict, note)
 
 
-async def _judge(
-    walker: Walking, node: Node, scope: Scope, step_id: str, votes: Sequence[StepResult]
-) -> StepResult:
+async def _judge(walker: Walking, node: Node, scope: Scope, step_id: str, votes: Sequence[StepResult]) -> StepResult:
     """Have the named agent decide with all votes and notes before it."""
     step = node.step
     assert isinstance(step, EnsembleStep)

@@ -13,7 +13,12 @@ async def run_approval_step(step: ApprovalStep, ctx: StepContext) -> StepEnd:
     ctx.run.questions += 1
     recorder = ctx.run.recorder
     reply = await ctx.run.ladder.ask(
-        AskRequest(step.message or f"Approve `{step.name}`?", (APPROVE, REJECT), options_required=True, timeout_s=step.timeout_s or 0.0),
+        AskRequest(
+            step.message or f"Approve `{step.name}`?",
+            (APPROVE, REJECT),
+            options_required=True,
+            timeout_s=step.timeout_s or 0.0,
+        ),
         question_id=f"{recorder.run_id}-{ctx.run.questions}",
         agent="",
         emit=ctx.emit,
