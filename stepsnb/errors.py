@@ -21,6 +21,19 @@ class WorkspaceError(StepsError):
     code = "workspace"
 
 
+class ResourceError(StepsError):
+    """A resource that cannot be checked, fetched or published.
+
+    `has_failed` tells a program that ran and said no, or took longer than it may, from machinery that broke.
+    """
+
+    code = "resource"
+
+    def __init__(self, message: str, *, has_failed: bool = False) -> None:
+        super().__init__(message)
+        self.has_failed = has_failed
+
+
 class StoreError(StepsError):
     """A run store that cannot be opened, read or written."""
 

@@ -8,7 +8,8 @@ from tempfile import mkdtemp
 from ..errors import InputError, WorkspaceError
 from .paths import Root
 from .run_workspace import explain_os_error
-from .trees import copy_file, list_files, remove_tree, shown
+from .sharing import copy_file
+from .trees import list_files, remove_tree, shown
 
 _SHOWN = 5
 

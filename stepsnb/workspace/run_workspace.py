@@ -7,6 +7,7 @@ import itertools
 import os
 import re
 import stat
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from pathlib import Path
 from ..errors import WorkspaceError
 from ..settings import SPILL_DIR
 from .paths import Root, kind_of
+from .sharing import link_file
 from .trees import ArtifactTree, UnfitEntry, copy_tree, digest_tree, remove_tree
 
 _ABANDONED_S = 600.0
@@ -41,16 +43,28 @@ class RunWorkspace:
         self._artifacts = self.root / "artifacts"
         self._work = self.root / "work" / _file_name(run_id)
         self._lock: int | None = None
+        self._claiming = threading.Lock()
         self._count = itertools.count(1)
 
     def relative(self, path: Path) -> str:
         """Write a path inside the store relative to the store's folder, with `/`."""
         return path.relative_to(self.root).as_posix()
 
-    def open_step(self, step_id: str, inputs: Mapping[str, ArtifactTree], outputs: Sequence[str]) -> StepDir:
+    def open_step(
+        self,
+        step_id: str,
+        inputs: Mapping[str, ArtifactTree],
+        outputs: Sequence[str],
+        *,
+        only_reads: bool = False,
+    ) -> StepDir:
         """Make a step's directory: copies of its inputs, and empty outputs.
 
         A name that is both starts as the input's copy. A step that is opened again gets a fresh directory.
+
+        Args:
+            only_reads: Nothing in the step can write: it runs no program, and its tools only read. Its inputs are then
+                the store's own files under a second name instead of copies.
 
         Raises: WorkspaceError.
         """
@@ -61,7 +75,7 @@ class RunWorkspace:
                 if not tree.path.is_dir():
                     raise WorkspaceError("its artifact is gone from the store; run the step that makes it again")
                 (path / name).mkdir()
-                copy_tree(tree.path, path / name)
+                copy_tree(tree.path, path / name, copy=link_file if only_reads and name not in outputs else None)
         for name in outputs:
             with _explained(f"output `{name}`"):
                 _check_name(name)
@@ -91,21 +105,32 @@ class RunWorkspace:
 
         The tree appears in the store at once and whole, or not at all.
         """
-        incoming = self._new_folder("incoming")
+        folder = self.begin_tree()
         try:
-            fill(incoming)
-            tree = digest_tree(incoming, name)
-            kept = self._artifacts / tree.digest
-            self._artifacts.mkdir(exist_ok=True)
-            try:
-                incoming.rename(kept)
-            except OSError as exc:
-                if exc.errno not in (errno.ENOTEMPTY, errno.EEXIST):
-                    raise
-                # Another step has left the same content: its copy serves both.
-            return replace(tree, path=kept)
+            fill(folder)
+            return self.keep_tree(name, folder)
         finally:
-            remove_tree(incoming)
+            remove_tree(folder)
+
+    def begin_tree(self) -> Path:
+        """Make an empty folder for what `keep_tree` is to make an artifact of; whoever asks for it removes it."""
+        return self._new_folder("incoming")
+
+    def keep_tree(self, name: str, folder: Path) -> ArtifactTree:
+        """Make an artifact of a folder that `begin_tree` made; it is gone, or of no more use, afterwards.
+
+        Raises: UnfitEntry, OSError.
+        """
+        tree = digest_tree(folder, name)
+        kept = self._artifacts / tree.digest
+        self._artifacts.mkdir(exist_ok=True)
+        try:
+            folder.rename(kept)
+        except OSError as exc:
+            if exc.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+            # Another step has left the same content: its copy serves both.
+        return replace(tree, path=kept)
 
     def close(self) -> None:
         """Remove the run's working directories; what may not be removed stays behind."""
@@ -116,8 +141,9 @@ class RunWorkspace:
 
     def _new_folder(self, stem: str) -> Path:
         with _explained("working directory"):
-            if self._lock is None:
-                self._claim()
+            with self._claiming:
+                if self._lock is None:
+                    self._claim()
             folder = self._work / stem
             while True:
                 try:

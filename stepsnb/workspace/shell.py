@@ -1,11 +1,59 @@
-"""Runs a shell program in a directory."""
+"""Runs shell programs: on this machine, in a directory, until nothing of them is left running."""
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Protocol
 
 from ..errors import WorkspaceError
 from ..processes import Completed, run_process
+from .leftovers import Mark
+
+
+class Shell(Protocol):
+    """Runs programs for `sh -c` in the folder it was opened for."""
+
+    async def run(
+        self,
+        script: str,
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        timeout_s: float | None = None,
+        max_output_bytes: int,
+    ) -> Completed:
+        """Run `script` to its end; what it started has ended when this returns or is cancelled.
+
+        Args:
+            env: Variables added to the environment that programs have there.
+            cwd: The folder to run in, inside the one the shell was opened for; None is that one itself.
+            timeout_s: After it the program is ended and `timed_out` says so.
+            max_output_bytes: How much of each stream is kept.
+
+        Raises: WorkspaceError when it cannot be started.
+        """
+        ...
+
+
+class HostShell:
+    """Runs programs on this machine; see `Shell` and `run_shell`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    async def run(
+        self,
+        script: str,
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        timeout_s: float | None = None,
+        max_output_bytes: int,
+    ) -> Completed:
+        """Run `script`; see `Shell.run`."""
+        return await run_shell(
+            script, cwd=cwd or self._folder, env=env, timeout_s=timeout_s, max_output_bytes=max_output_bytes
+        )
 
 
 async def run_shell(
@@ -16,7 +64,9 @@ async def run_shell(
     timeout_s: float | None = None,
     max_output_bytes: int,
 ) -> Completed:
-    """Run `script` with `sh -c` in `cwd`; its whole process group is gone when this returns or is cancelled.
+    """Run `script` with `sh -c` in `cwd`; all it started is gone when this returns or is cancelled.
+
+    That is its process group, and on Linux also what left the group, found by a mark in its environment (`leftovers`).
 
     Args:
         env: Variables added to this process's own environment.
@@ -25,11 +75,12 @@ async def run_shell(
 
     Raises: WorkspaceError when the shell cannot be started.
     """
+    mark = Mark()
     try:
         return await run_process(
             ["sh", "-c", script],
             cwd=cwd,
-            env={**os.environ, **(env or {})},
+            env=mark.added_to({**os.environ, **(env or {})}),
             timeout_s=timeout_s,
             max_output_bytes=max_output_bytes,
         )
@@ -37,3 +88,5 @@ async def run_shell(
         raise WorkspaceError(f"cannot start the shell: {exc.strerror}") from exc
     except ValueError as exc:
         raise WorkspaceError(f"cannot start the shell: the command is not usable text ({exc})") from exc
+    finally:
+        mark.end_all()

@@ -12,6 +12,9 @@ from pathlib import Path
 
 from ..errors import WorkspaceError
 from .paths import kind_of
+from .sharing import copy_file
+
+CopyFile = Callable[[Path, Path], None]
 
 IsIgnored = Callable[[str], bool]
 """Tells by its path in the tree whether an entry, and what is below it, is left out."""
@@ -43,58 +46,73 @@ def nothing_ignored(path: str) -> bool:
     return False
 
 
-def copy_tree(source: Path, target: Path, *, is_ignored: IsIgnored = nothing_ignored) -> None:
+def copy_tree(
+    source: Path, target: Path, *, is_ignored: IsIgnored = nothing_ignored, copy: CopyFile | None = None
+) -> None:
     """Copy what is in the folder `source` into the folder `target`, which must exist.
 
     Times, permissions and symbolic links are kept, except that the owner may always read and write the copy.
 
+    Args:
+        copy: Makes one file of the copy; `copy_file` when None.
+
     Raises: UnfitEntry for pipes, sockets and devices; OSError.
     """
+    copy = copy or copy_file
     for path, entry in _walk(source, is_ignored):
-        copy = target / path
+        place = target / path
         if entry.is_symlink():
-            copy.symlink_to(Path(entry.path).readlink())
+            place.symlink_to(Path(entry.path).readlink())
         elif entry.is_dir(follow_symlinks=False):
-            copy.mkdir()
+            place.mkdir()
         elif entry.is_file(follow_symlinks=False):
-            copy_file(Path(entry.path), copy)
+            copy(Path(entry.path), place)
         else:
             raise UnfitEntry(f"`{shown(path)}` is {kind_of(entry.stat(follow_symlinks=False).st_mode)}")
 
 
-def copy_file(source: Path, target: Path) -> None:
-    """Copy one regular file; see `copy_tree`."""
-    shutil.copyfile(source, target, follow_symlinks=False)
-    status = source.stat(follow_symlinks=False)
-    os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
-    target.chmod(stat.S_IMODE(status.st_mode) & 0o777 | 0o600)
-
-
-def digest_tree(tree: Path, name: str) -> ArtifactTree:
+def digest_tree(tree: Path, name: str, *, is_ignored: IsIgnored = nothing_ignored) -> ArtifactTree:
     """Read a whole tree and describe it.
 
-    Raises: UnfitEntry for a symbolic link that does not stay inside the tree, in whatever place the tree is put.
+    Raises: UnfitEntry for a symbolic link that does not stay inside the tree, in whatever place the tree is put, and
+        for pipes, sockets and devices.
     """
     whole = hashlib.sha256(_SCHEME)
     files: list[str] = []
     size = 0
-    for path, entry in _walk(tree, nothing_ignored):
+    for path, entry in _walk(tree, is_ignored):
+        if entry.is_dir(follow_symlinks=False):
+            _digest_entry(whole, b"d", path, b"")
+            continue
         if entry.is_symlink():
             check_link(tree, path)
-            kind, content = b"l", os.fsencode(Path(entry.path).readlink())
-        elif entry.is_dir(follow_symlinks=False):
-            kind, content = b"d", b""
+            _digest_entry(whole, b"l", path, os.fsencode(Path(entry.path).readlink()))
+        elif entry.is_file(follow_symlinks=False):
+            size += _digest_content(whole, Path(entry.path), path)
         else:
-            status = entry.stat(follow_symlinks=False)
-            kind = b"x" if status.st_mode & stat.S_IXUSR else b"f"
-            with Path(entry.path).open("rb") as file:
-                content = hashlib.file_digest(file, "sha256").digest()
-            size += status.st_size
-        if kind != b"d":
-            files.append(shown(path))
-        for part in (kind, os.fsencode(path), content):
-            whole.update(len(part).to_bytes(8, "big") + part)
+            raise UnfitEntry(f"`{shown(path)}` is {kind_of(entry.stat(follow_symlinks=False).st_mode)}")
+        files.append(shown(path))
     return ArtifactTree(name=name, path=tree, digest=whole.hexdigest(), files=tuple(sorted(files)), bytes=size)
+
+
+def digest_file(place: Path, path: str) -> str:
+    """Return the digest of a tree that holds nothing but the file `place`, as `path`."""
+    whole = hashlib.sha256(_SCHEME)
+    _digest_content(whole, place, path)
+    return whole.hexdigest()
+
+
+def _digest_content(whole: "hashlib._Hash", place: Path, path: str) -> int:
+    status = place.stat(follow_symlinks=False)
+    with place.open("rb") as file:
+        content = hashlib.file_digest(file, "sha256").digest()
+    _digest_entry(whole, b"x" if status.st_mode & stat.S_IXUSR else b"f", path, content)
+    return status.st_size
+
+
+def _digest_entry(whole: "hashlib._Hash", kind: bytes, path: str, content: bytes) -> None:
+    for part in (kind, os.fsencode(path), content):
+        whole.update(len(part).to_bytes(8, "big") + part)
 
 
 def list_files(tree: Path) -> list[str]:
@@ -121,8 +139,10 @@ def remove_tree(folder: Path) -> None:
     with contextlib.suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
     if os.path.lexists(folder):
-        for command in (["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
-            subprocess.run([*command, "--", folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        # Folders only: a file may be a link that shares its permissions with the store.
+        place = str(folder)
+        for command in (["find", place, "-type", "d", "-exec", "chmod", "u+rwx", "{}", ";"], ["rm", "-rf", place]):
+            subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
 
 def shown(path: str) -> str:

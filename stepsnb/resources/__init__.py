@@ -1,0 +1,40 @@
+"""Resources: the types that check, fetch and publish versions, what is remembered of them, and which one a job gets."""
+
+from .base import ResourceType
+from .choice import Mode, Succeeded, Wanted, choose_version, choose_versions, has_new_version
+from .fetching import fetch_artifact, fetch_key, refresh_versions
+from .git import GitType
+from .history import FileVersionStore, JobRun, VersionStore, succeeded_runs
+from .params import read_params
+from .path import PathType
+from .programs import ProgramType
+from .resolve import resolve_type, source_of
+from .versions import KnownVersion, Version, resource_scope, show_version, version_key
+
+__all__ = [
+    "FileVersionStore",
+    "GitType",
+    "JobRun",
+    "KnownVersion",
+    "Mode",
+    "PathType",
+    "ProgramType",
+    "ResourceType",
+    "Succeeded",
+    "Version",
+    "VersionStore",
+    "Wanted",
+    "choose_version",
+    "choose_versions",
+    "fetch_artifact",
+    "fetch_key",
+    "has_new_version",
+    "read_params",
+    "refresh_versions",
+    "resolve_type",
+    "resource_scope",
+    "show_version",
+    "source_of",
+    "succeeded_runs",
+    "version_key",
+]
