@@ -16,24 +16,6 @@ IMAGE = "localhost/stepsnb-test:latest"
 
 _APPLETS = ("cat", "chmod", "chown", "env", "grep", "id", "kill", "ln", "ls", "mkdir", "printf", "rm", "setsid", "sh")
 _APPLETS += ("sleep", "touch", "tr")
-    "cat",
-    "chmod",
-    "chown",
-    "env",
-    "grep",
-    "id",
-    "kill",
-    "ln",
-    "ls",
-    "mkdir",
-    "printf",
-    "rm",
-    "setsid",
-    "sh",
-    "sleep",
-    "touch",
-    "tr",
-]
 _SETTINGS = """
 [containers]
 default_ulimits = ["nofile=1024:1024", "nproc=1000:1000"]
