@@ -253,3 +253,9 @@ HOOK_GRACE_S: Final = 60.0
 
 LOAD_VAR_BYTES: Final = 100_000
 """The longest file that becomes a variable."""
+
+PLAN_RUNS: Final = 20
+"""Runs of a job that a plan looks back at for what its steps did last."""
+
+TURN_POLL_S: Final = 0.1
+"""A run that waits for another one of its job looks this often whether it is its turn."""

@@ -2,6 +2,7 @@
 
 from .outputs import copy
 from .pipeline import LoadedPipeline, load
+from .plan import plan
 from .run import OpenRun, Run, RunHandle
 from .tables import cost, models, questions, requests, runs, sql, steps, tool_calls, trajectory, transcript, turns
 
@@ -14,6 +15,7 @@ __all__ = [
     "cost",
     "load",
     "models",
+    "plan",
     "questions",
     "requests",
     "runs",

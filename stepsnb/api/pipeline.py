@@ -4,20 +4,34 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from ..config import Job, Pipeline, load_file, load_steps, load_text
 from ..engine import engine
 from ..errors import ConfigError, InputError
-from ..events import Event
+from ..events import Event, StepSkipped, StepStarted
 from ..people import GivenAnswers, Ladder
 from ..plan import build_plan
-from ..run import JobRun, Recorder, RunResult, RunSetup, StepCache, new_run_id
+from ..run import JobRun, Recorder, RunResult, RunSetup, StepCache, new_run_id, past_of
 from ..run.context import RunContext
 from ..store import open_spool
+from ..suggest import unknown_name
 from ..workspace import ArtifactTree, RunWorkspace, gather_files
-from .options import Functions, RunOptions, RunPlace, current_folder, files_of, functions_of, secrets_of
+from .options import (
+    Functions,
+    PathLike,
+    RunOptions,
+    RunPlace,
+    current_folder,
+    files_of,
+    functions_of,
+    secrets_of,
+)
+from .plan import plan_frame
 from .run import OpenRun, Run, RunHandle
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _YAML_SUFFIXES = (".yml", ".yaml")
 
@@ -67,6 +81,26 @@ class LoadedPipeline:
         """Names of its jobs, in order."""
         return [job.name for job in self.pipeline.jobs]
 
+    def plan(
+        self,
+        job: str | None = None,
+        *,
+        vars: Mapping[str, object] | None = None,
+        files: Sequence[PathLike] | PathLike | None = None,
+        store: PathLike | None = None,
+    ) -> "pd.DataFrame":
+        """Say of each step of a job (the only one when not named) what a run would do with it; nothing runs.
+
+        Columns, all texts: step (its name), kind; action: `run`, `reuse` or `skip`; reason, in words; path, its place
+        in the plan (`2.0` is the first step inside the third one, `3[a=1]` a cell, `4.ensure` a hook), parent, the
+        path of the block around it (missing for a step of the job's own); hash, its identity. The steps are in
+        order, each before those inside it. What only a run can tell counts as `run`.
+
+        Raises: InputError for an unknown job, missing variable or file; WorkspaceError for a `path` resource that is
+            not there; StoreError when the store cannot be read.
+        """
+        return plan_frame(self._adapted({"vars": vars}), job, files=files, store=store)
+
     def run(self, job: str | None = None, **options: Unpack[RunOptions]) -> Run:
         """Run a job (the only one when not named) to its end and return the run, whatever its outcome.
 
@@ -101,6 +135,23 @@ class LoadedPipeline:
         place = RunPlace(options) if after is None else after.place
         run = self._build(job, options, place, after)
         return OpenRun(run, self._adapted(options), place, self._with(options))
+
+    def fork(self, earlier: OpenRun, *, from_step: str, **options: Unpack[RunOptions]) -> OpenRun:
+        """Open a run with what `earlier` had before it began `from_step`; what came after is not part of it.
+
+        Nothing that is taken over runs again. The new run has `forked_from`.
+
+        Raises: InputError for a step that has not run there.
+        """
+        events = earlier.events
+        begun = [e.name for e in events if isinstance(e, StepStarted | StepSkipped) and e.node is not None]
+        if from_step not in begun:
+            raise InputError(f"run {earlier.run_id}: {unknown_name('step', from_step, begun)}")
+        root = earlier.place.root
+        past = past_of(events, root, before=from_step)
+        setup = RunSetup(past.trees, past.decisions, past=past, forked_from=earlier.run_id)
+        run = self._build(earlier.job, options, earlier.place, setup=setup)
+        return OpenRun(run, self._adapted(options), earlier.place, self._with(options))
 
     def start_again(
         self,

@@ -210,6 +210,7 @@ class OpenRun:
         self._variables = variables
         self.place = place
         self._current: RunHandle | None = None
+        self._cells: dict[str, str] = {}
 
     @property
     def run_id(self) -> str:
@@ -236,6 +237,20 @@ class OpenRun:
         """What its steps decided so far, by their names."""
         return self._run.decisions
 
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What happened so far, in order, without the streamed deltas."""
+        return self._run.result().events
+
+    @property
+    def job(self) -> str:
+        """The job's name."""
+        return self._run.result().job
+
+    def has_run(self, name: str) -> bool:
+        """Whether the plan's step of that name lies behind."""
+        return self._run.has_run(name)
+
     def next(self) -> RunHandle:
         """Run the plan's next step; the last one ends the run."""
         return self._start(self._run.run_next)
@@ -252,7 +267,12 @@ class OpenRun:
         variables = {**self._variables, **(vars or {})}
         steps = load_steps(text, pipeline=self._pipeline, job=None, file=file, variables=variables)
         self._run.hide(secrets_of(self._pipeline, steps))
+        self._cells[text] = steps[0].name
         return self._start(lambda: self._run.run_steps(steps))
+
+    def first_step_of(self, text: str) -> str | None:
+        """Return the name of the first step of a list that ran in this run, None for one that did not."""
+        return self._cells.get(text)
 
     def finish(self) -> RunHandle:
         """End the run where it stands; its job's assert is judged now."""

@@ -80,6 +80,11 @@ class Loaded:
         return self._pipeline
 
     @property
+    def job(self) -> str | None:
+        """The job that `next` and `step` work on; None for the only one."""
+        return self._job
+
+    @property
     def has_pipeline(self) -> bool:
         """Whether a pipeline is loaded."""
         return self._pipeline is not None
@@ -149,11 +154,34 @@ class Loaded:
 
         return self._cell(start, keep_as)
 
+    def step(self, name: str, *, keep_as: str | None = None) -> CellRun:
+        """Prepare a cell that runs up to a step; one that has run already begins a fork of the run before it."""
+        if self._open is not None and self._open[0].has_run(name):
+            self._fork(name)
+        return self.go_on(lambda run: run.step(name), keep_as=keep_as)
+
     def run_steps(self, text: str, job: str | None, options: MagicOptions, *, keep_as: str | None = None) -> CellRun:
-        """Prepare a cell that runs steps of its own in the open run, or in a new one after the last has ended."""
-        if not self.has_open_run:
+        """Prepare a cell that runs steps of its own in the open run, or in a new one after the last has ended.
+
+        The same cell run again begins a fork of the run before it.
+        """
+        first = None if self._open is None else self._open[0].first_step_of(text)
+        if first is not None:
+            self._fork(first)
+        elif not self.has_open_run:
             self._open_run(job or self._job, options)
         return self.go_on(lambda run: run.run_steps(text, vars=options.vars, file=CELL), keep_as=keep_as)
+
+    def _fork(self, from_step: str) -> None:
+        """Go on in a new run with what the open one had before a step; the open one is left as it is."""
+        assert self._open is not None
+        earlier, relay = self._open[0], CellRelay()
+        forked = self.pipeline.fork(
+            earlier, from_step=from_step, **self.options.to_arguments(), asker=relay, on_event=relay.on_event
+        )
+        if not earlier.is_finished:
+            earlier.abandon().wait()
+        self._open = (forked, relay)
 
     def _open_run(self, job: str | None, options: MagicOptions) -> tuple["OpenRun", CellRelay]:
         relay = CellRelay()

@@ -25,6 +25,7 @@ from .results import RunResult, StepResult
 from .routing import Routing
 from .step import STOPPED, unforeseen
 from .stopping import accept_stop, finish, finish_in_thread
+from .turns import JobTurn
 from .versions import JobVersions
 from .walk import Walker
 
@@ -57,6 +58,7 @@ class JobRun:
         context.notes_wanted = plan.notes_wanted
         context.scope.decisions.update(setup.decisions)
         context.versions = JobVersions(context.pipeline, plan, context.workspace, context.recorder.run_id)
+        self._turn = JobTurn(plan.job, context.pipeline.file, context.workspace.root)
         self._setup = setup
         self._walker = Walker(context, is_overdue=self._is_overdue, past=setup.past, count=setup.step_count)
         self._routing = Routing(plan.nodes)
@@ -79,6 +81,11 @@ class JobRun:
     def remaining(self) -> list[str]:
         """Names of the plan's steps that have not run, in order; none once the run has ended."""
         return [] if self._finished else [node.name for node in self._plan.nodes[self._position :]]
+
+    def has_run(self, name: str) -> bool:
+        """Whether the run has left every step of that name in its plan behind."""
+        names = [node.name for node in self._plan.nodes]
+        return name in names[: self._position] and name not in names[self._position :]
 
     @property
     def is_finished(self) -> bool:
@@ -128,7 +135,7 @@ class JobRun:
         names = [node.name for node in self._plan.nodes]
         if name not in names:
             raise InputError(f"job `{self._plan.job.name}`: {unknown_name('step', name, names)}")
-        if name not in names[self._position :]:
+        if self.has_run(name):
             raise InputError(f"step `{name}` has run already in run {self.run_id}; `%steps load` starts a new run")
         return await self._guard(lambda: self._run_until(names.index(name, self._position)))
 
@@ -175,6 +182,11 @@ class JobRun:
         else:
             self._position = following
         await self._context.recorder.settle()
+
+    async def _catch_up(self) -> None:
+        """Go past the steps that the run this one comes from got done; none of them runs or is recorded again."""
+        while self._position < len(self._plan.nodes) and self._walker.has_done(self._plan.nodes[self._position]):
+            await self._visit()
 
     async def _run_extra(self, steps: Sequence[Step]) -> None:
         self._cells += 1
@@ -252,7 +264,10 @@ class JobRun:
 
     async def _stoppable(self, work: Callable[[], Awaitable[None]]) -> None:
         try:
-            self._start()
+            if self._began is None:
+                self._start()
+                await self._turn.take(lambda text: self._context.recorder.emit(Note(text=text)))
+                await self._catch_up()
             await work()
         except asyncio.CancelledError:
             # Stopped between two steps; a stop within one is that step's outcome.
@@ -307,6 +322,7 @@ class JobRun:
             try:
                 await self._context.recorder.settle()
             finally:
+                self._turn.give_back()
                 await finish_in_thread(self._context.workspace.close)
 
         try:

@@ -30,8 +30,13 @@ class Done:
 class Past:
     """The ended visits of a run's steps by their place in the plan, first come first served."""
 
-    def __init__(self, done: Mapping[str, Iterable[Done]] | None = None) -> None:
+    def __init__(self, done: Mapping[str, Iterable[Done]] | None = None, trees: Iterable[ArtifactTree] = ()) -> None:
         self._done: dict[str, deque[Done]] = {path: deque(visits) for path, visits in (done or {}).items()}
+        self.trees = tuple(trees)
+        """Everything the run had by then, in order."""
+        visits = [each for visits in self._done.values() for each in visits]
+        self.decisions = {each.result.name: each.decision for each in visits if each.decision is not None}
+        """What its steps had decided by then, by their names."""
 
     def __bool__(self) -> bool:
         return any(self._done.values())
@@ -56,6 +61,7 @@ def past_of(events: Iterable[Event], store_root: Path, *, before: str | None = N
     started: dict[str, StepStarted] = {}
     trees: dict[str, list[ArtifactTree]] = defaultdict(list)
     done: dict[str, list[Done]] = defaultdict(list)
+    every: list[ArtifactTree] = []
     for event in events:
         match event:
             case StepStarted() if event.node is not None:
@@ -66,6 +72,7 @@ def past_of(events: Iterable[Event], store_root: Path, *, before: str | None = N
                     done[event.node].pop()  # the attempt before it
             case Artifact():
                 trees[event.step_id].append(_tree(event, store_root))
+                every.append(trees[event.step_id][-1])
             case StepSkipped() if event.node is not None:
                 if before is not None and event.name == before:
                     break
@@ -81,7 +88,7 @@ def past_of(events: Iterable[Event], store_root: Path, *, before: str | None = N
                 done[begun.node or ""].append(Done(result, begun.hash, trees[event.step_id]))
             case _:
                 pass
-    return Past(done)
+    return Past(done, every)
 
 
 def handed_in(events: Iterable[Event], store_root: Path) -> tuple[ArtifactTree, ...]:

@@ -58,6 +58,11 @@ class Walker:
         self._count += 1
         return f"s{self._count}"
 
+    def has_done(self, node: Node) -> bool:
+        """Whether an earlier run got this step of the plan done, with all that is inside it."""
+        done = self._past.peek(node.path)
+        return done is not None and done.result.outcome.is_good
+
     async def run_node(self, node: Node, scope: Scope, *, parent_id: str | None = None) -> StepResult:
         """Run one step of any kind to the end of its hooks, and return how it went for the steps after it.
 

@@ -13,8 +13,8 @@ def run(scripted_llm, tmp_path):
 
     def run(plan, *, job="", start=False, **options):
         lines = ["agents:"]
-        for name in ("a", "b", "c", "judge"):
-            lines.append(f"- {{name: {name}, source: {{model: {scripted_llm.model}}}, tools: [read_file, write_file]}}")
+        source = f"source: {{model: {scripted_llm.model}}}, tools: [read_file, write_file]"
+        lines += [f"- {{name: {name}, {source}}}" for name in ("a", "b", "c", "judge")]
         lines += ["jobs:", "- name: job"] + [f"  {line}" for line in job.strip().splitlines()]
         lines += ["  plan:"] + [f"  {line}" for line in plan.strip().splitlines()]
         pipeline = stepsnb.load("\n".join(lines) + "\n")
@@ -224,3 +224,19 @@ def test_approval_goes_on_or_fails(run, answer, outcome):
     assert result.outcome == outcome
     if outcome == "failed":
         assert "not on a Friday" in result.error
+
+
+def test_serial_job_runs_once_at_a_time(run, tmp_path):
+    log = tmp_path / "log"
+    plan = f"- {{task: t, run: 'echo in >> {log}; sleep 0.5; echo out >> {log}'}}"
+    handles = [run(plan, job="serial: true", start=True) for _ in range(3)]
+    assert [handle.result().outcome for handle in handles] == ["succeeded"] * 3
+    assert log.read_text().split() == ["in", "out"] * 3
+
+
+def test_jobs_without_serial_run_side_by_side(run, tmp_path):
+    log = tmp_path / "log"
+    plan = f"- {{task: t, run: 'echo in >> {log}; sleep 1; echo out >> {log}'}}"
+    handles = [run(plan, start=True) for _ in range(2)]
+    assert [handle.result().outcome for handle in handles] == ["succeeded"] * 2
+    assert log.read_text().split() == ["in", "in", "out", "out"]

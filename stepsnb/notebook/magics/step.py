@@ -20,7 +20,7 @@ def _arguments() -> Arguments:
 
 
 def _call(loaded: Loaded, args: argparse.Namespace, body: str | None) -> CellRun:
-    return loaded.go_on(lambda run: run.step(args.step), keep_as=args.keep_as)
+    return loaded.step(args.step, keep_as=args.keep_as)
 
 
 STEP = Verb("step", _arguments(), _call)
