@@ -1,6 +1,7 @@
 """One YAML mapping to one model, with every problem in it reported at its own place."""
 
 from collections.abc import Collection, Iterable, Iterator
+from functools import cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import ValidationError
@@ -125,18 +126,24 @@ def _complaints(value: object, raw: Tree, *, skip: Collection[str] = ()) -> Iter
         mistaken = value.mistaken_keys(raw)
         yield from (each for each in value.complaints() if mistaken.isdisjoint(each.about))
     for part, each in _parts(value):
-        if part not in skip:
+        if isinstance(each, Concept | tuple | dict) and part not in skip:
             below, followed = descend(raw, (part,))
             for at, text, _ in _complaints(each, below):
                 yield Complaint((*followed, *at), text, (str(part),))
+
+
+@cache
+def _names_of(concept: type[Concept]) -> tuple[tuple[str, str], ...]:
+    """Return the keys of a concept's fields with the fields' names."""
+    return tuple((str(field.validation_alias or name), name) for name, field in concept.model_fields.items())
 
 
 def _parts(value: object) -> Iterable[tuple[str | int, object]]:
     """Return what is in a model, tuple or mapping, each part with its key or position."""
     match value:
         case Concept():
-            fields = type(value).model_fields.items()
-            return [(str(field.validation_alias or name), getattr(value, name)) for name, field in fields]
+            set_here = value.__dict__
+            return [(key, set_here[name]) for key, name in _names_of(type(value))]
         case tuple():
             return enumerate(value)
         case dict():

@@ -28,7 +28,7 @@ class Includes:
         self.values = values
         self._problems = problems
         self._base_dir = base_dir
-        self._variables = variables
+        self.variables = variables
 
     def fold(self, what: str, raw: Entries, path: Path) -> tuple[Entries, frozenset[str]]:
         """Return `raw` with the texts of the files it names at their keys, and the keys whose text is not to be had.
@@ -92,7 +92,7 @@ class Includes:
         if not text.strip():
             self._problems.add(file.mark, path, f"`{file_key}: {name}` is an empty file; write something into it")
             return None
-        return self._variables.expand(Scalar(text, file.mark, is_plain=False), (*path, key))
+        return self.variables.expand(Scalar(text, file.mark, is_plain=False), (*path, key))
 
     def read(self, file: Tree, key: str, path: Path) -> tuple[str, str] | None:
         """Return the name and the text of the file that stands at `key`; None when it cannot be read."""

@@ -66,7 +66,7 @@ def _step_labels(root: Tree, path: Path, start: int) -> str:
 
 def step_kinds(step: Tree) -> list[str]:
     """Return the step-kind keys a step names; exactly one in a sound step."""
-    return [kind for kind in STEP_KINDS if isinstance(step, Entries) and kind in step]
+    return [kind for kind in STEP_KINDS if kind in step] if isinstance(step, Entries) else []
 
 
 def _entry_label(root: Entries, section: str, position: int) -> str:

@@ -145,9 +145,10 @@ class StepReader:
         if self._includes is not None:
             raw, missing = self._includes.fold(kind, raw, path)
             broken |= missing
-        names = deferred_names(raw, skip=_held_keys(kind))
-        if names:
-            given["deferred"] = Deferred(names, raw, path, self._problems.root or raw, more or {}, self._job)
+        if self._includes is None or self._includes.variables.leaves_some:
+            names = deferred_names(raw, skip=_held_keys(kind))
+            if names:
+                given["deferred"] = Deferred(names, raw, path, self._problems.root or raw, more or {}, self._job)
         if kind == "task":
             self._resolve_task(raw, path, given, broken)
         built = read_concept(_KINDS[kind], raw, path, self._problems, given=given, broken=frozenset(broken))

@@ -47,7 +47,7 @@ def read_tree(text: str, problems: Problems, variables: Mapping[str, object]) ->
         problems.add(Mark(1, 1), _TOP, "there is nothing in it; a pipeline has at least `jobs:`")
         raise problems.error()
     shown = {ord(stand_in): character for character, stand_in in hidden.items()}
-    scopes = VarScopes.of(node) if "load_var" in text and "((" in text else VarScopes({})
+    scopes = VarScopes.of(node) if "load_var" in text else VarScopes({})
     replaced = Variables(variables, problems, scopes)
     return ReadText(_Builder(problems, replaced, shown).build(node, _TOP), replaced)
 

@@ -19,9 +19,7 @@ def read_text_file(path: Path, *, shown: str | None = None, start: str | None = 
         raw = path.read_bytes()
     except FileNotFoundError as exc:
         if not path.parent.is_dir():
-            raise ConfigError(
-                f"{shown}: no folder `{path.parent.name or path.parent}`; check the path, it starts at {start}"
-            ) from exc
+            raise ConfigError(f"{shown}: no folder `{path.parent.name or path.parent}`; check the path") from exc
         hint = did_you_mean(path.name, (other.name for other in path.parent.iterdir()))
         raise ConfigError(f"{shown}: no such file{hint}; check the path, it starts at {start}") from exc
     except IsADirectoryError as exc:

@@ -35,13 +35,14 @@ class Variables:
     """The values `((name))` may take, and how each kind of value enters a text.
 
     A value is never searched for further placeholders. A variable that a step before sets during the run stays a
-    placeholder, whatever value it has outside.
+    placeholder, whatever value it has outside; `leaves_some` says that there was one.
     """
 
     def __init__(self, values: Mapping[str, object], problems: Problems, scopes: VarScopes) -> None:
         self._values = values
         self._problems = problems
         self._scopes = scopes
+        self.leaves_some = False
 
     def expand(self, scalar: Scalar, path: Path) -> Tree:
         """Replace the placeholders of `scalar`: one that stands alone by its value, others by its text."""
@@ -104,7 +105,9 @@ class Variables:
         return pattern.sub(put_in, scalar.text)
 
     def _waits(self, name: str, path: Path) -> bool:
-        return self._scopes.covers(name, path)
+        is_left = self._scopes.covers(name, path)
+        self.leaves_some = self.leaves_some or is_left
+        return is_left
 
     def _unset(self, name: str) -> str:
         line = self._scopes.line_of(name)

@@ -46,3 +46,14 @@ def load_agent():
         return pipeline.agents[0], pipeline.jobs[0].plan[0]
 
     return load_agent
+
+
+@pytest.fixture
+def load_plan():
+    """Load a pipeline of one job, its plan given as YAML; `sections` are the sections before the jobs."""
+
+    def load_plan(plan, sections="", **options):
+        lines = "".join(f"  {line}\n" for line in plan.strip("\n").split("\n"))
+        return load_text(f"{sections}\njobs:\n- name: build\n  plan:\n{lines}", file="p.yml", **options)
+
+    return load_plan

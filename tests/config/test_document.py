@@ -20,15 +20,14 @@ def test_step_with_an_error_still_makes_its_outputs(problems):
   - task: make
     run: echo hi
     outputs: [a, b, ../c]
-  - put: site
-    steps: [{task: x, outputs: [d]}, {get: e}]
+  - {pit: site, steps: [{task: x, outputs: [d]}, {get: e}]}
   - task: read
     run: cat a/x
     inputs: [a, d, e]
   - {task: x, run: echo, outputs: f}
   - {task: y, run: echo, inputs: [f]}
 """
-    assert places(problems(text)) == ["6:21", "7:5", "12:35"]
+    assert places(problems(text)) == ["6:21", "7:5", "11:35"]
 
 
 def test_agent_that_cannot_be_built_is_still_known(problems):

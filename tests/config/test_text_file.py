@@ -26,7 +26,7 @@ def test_missing_folder_is_named():
 
 
 def test_folder_is_no_file(tmp_path):
-    with pytest.raises(ConfigError, match=re.escape(f"{tmp_path}: is a folder; name a YAML file in it")):
+    with pytest.raises(ConfigError, match=re.escape(f"{tmp_path}: is a folder; name a file in it")):
         load_file(tmp_path)
 
 

@@ -1,0 +1,1 @@
+echo "smoke on $PORT"

@@ -1,0 +1,1 @@
+echo "unit tests pass"
