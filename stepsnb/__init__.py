@@ -3,7 +3,9 @@
 Everything is imported on first use, so that `import stepsnb` and `%load_ext stepsnb` stay light.
 """
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from . import settings
@@ -47,6 +49,7 @@ _HOMES = {
     "cost": "api",
     "load": "api",
     "models": "api",
+    "plan": "plan",
     "questions": "api",
     "requests": "api",
     "runs": "api",
@@ -71,6 +74,7 @@ __all__ = [
     "cost",
     "load",
     "models",
+    "plan",
     "questions",
     "requests",
     "runs",
@@ -83,9 +87,32 @@ __all__ = [
 ]
 
 
+_VERBS_TOO = frozenset({"plan"})
+"""Packages that have the name of a verb: `stepsnb.plan` holds the planner, and `stepsnb.plan(…)` plans."""
+
+
+class _VerbPackage(ModuleType):
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        verb = getattr(import_module(".api", __package__), self.__name__.rpartition(".")[2])
+        return verb(*args, **options)
+
+
+class _Package(ModuleType):
+    def __setattr__(self, name: str, value: Any) -> None:
+        # The import system puts a package into the one around it when it is first imported, whoever does.
+        if name in _VERBS_TOO and isinstance(value, ModuleType):
+            value.__class__ = _VerbPackage
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
+
+
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module `stepsnb` has no attribute `{name}`")
+    if name in _VERBS_TOO:
+        return import_module(f".{name}", __name__)
     value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
     globals()[name] = value
     return value

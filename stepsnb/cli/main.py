@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from .. import __version__
 from ..errors import Aborted, InputError, StepsError
 from ..outcome import EXIT_CODES, Outcome
-from . import copy, cost, demo, models, run, runs, test, trajectory, transcript, validate
+from . import copy, cost, demo, models, plan, run, runs, test, trajectory, transcript, validate
 from .output import OutputError, open_closed_streams, print_json, say, silence
 
-_VERBS = (run, validate, test, runs, cost, models, trajectory, transcript, copy, demo)
+_VERBS = (run, plan, validate, test, runs, cost, models, trajectory, transcript, copy, demo)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -79,11 +79,13 @@ class _Known:
     def branch(self) -> "_Known":
         return _Known(dict(self.digests), dict(self.unknown), self.cause)
 
-    def take(self, branch: "_Known") -> None:
+    def take(self, branch: "_Known", *, blames: bool) -> None:
+        """Take over what a branch found out; `blames`: with the step in it that changed."""
         self.digests |= branch.digests
         for name in branch.unknown:
             self.forget(name, branch.unknown[name])
-        self.cause = self.cause or branch.cause
+        if blames:
+            self.cause = self.cause or branch.cause
 
     def forget(self, name: str, why: str) -> None:
         self.digests.pop(name, None)
@@ -141,7 +143,7 @@ class _Explainer:
             for child, branch in zip(node.children, branches, strict=True):
                 self.node(child, branch)
             for branch in branches:
-                known.take(branch)
+                known.take(branch, blames=not is_matrix(node.step))
         actions = [row.action for row in self.rows[place + 1 :] if row.parent == node.path]
         count = sum(action is Action.REUSE for action in actions)
         is_reused = count == len(actions)
@@ -179,8 +181,9 @@ class _Explainer:
         self._add(node, Action.RUN, reason)
 
     def _leaf(self, node: Node, known: _Known) -> None:
-        reason = reusable(node)
-        outputs = None
+        reason, outputs = reusable(node), None
+        if reason is None and node.step.deferred is not None:
+            reason = f"uses `(({min(node.step.deferred.names)}))`, which is known only during the run"
         if reason is None:
             reason, outputs = self._look_for_result(node, known)
         if node.step.when is not None:
@@ -219,7 +222,7 @@ class _Explainer:
         earlier = self._history.earlier(node)
         if earlier is None:
             return f"`{node.name}` before it is new"
-        if earlier.hash == node.hash:
+        if earlier.hash == node.hash or node.step.deferred is not None:  # that one ran under the hash of its values
             return None
         is_its_own = earlier.parts != node.fingerprint.parts or node.children or node.hooks
         return f"`{node.name}` before it changed" if is_its_own else "the steps before it changed"

@@ -78,9 +78,9 @@ def _unfit(step: TaskStep | AgentStep, node: Node) -> str | None:
     if step.context is not None:
         return "steps that read decisions always run"
     if isinstance(step, TaskStep) and step.fix is not None:
-        return "an agent may repair it (`fix:`)"
+        return "makes this chain uncacheable (fix: agent)"
     if node.fixed_by is not None:
-        return f"an agent may repair `{node.fixed_by}` before it (`fix:`)"
+        return f"`{node.fixed_by}` makes this chain uncacheable (fix: agent)"
     if step.volatile:
         return "volatile"
     if not step.outputs:

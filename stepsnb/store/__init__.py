@@ -13,7 +13,7 @@ from .frames import (
     transcript_df,
     turns_df,
 )
-from .read import run_events
+from .read import job_events, run_events
 from .session import DamagedSpool, Store
 from .spool import Spool, open_spool
 
@@ -22,6 +22,7 @@ __all__ = [
     "Spool",
     "Store",
     "cost_df",
+    "job_events",
     "models_df",
     "open_spool",
     "questions_df",

@@ -271,7 +271,7 @@ def test_cells_are_told_one_by_one():
         ("build [a=1]", "reuse", "unchanged since run r1"),
         ("build [a=2]", "reuse", "unchanged since run r1"),
         ("build [a=3]", "run", "never ran"),
-        ("pack", "run", "`build [a=3]` before it is new"),
+        ("pack", "run", "`build` before it changed"),
     ]
 
 
@@ -304,6 +304,24 @@ def test_branches_do_not_see_what_their_siblings_make():
     assert told(plan, history_of(plan), src="src")[-2:] == [
         ("writer", "reuse", "unchanged since run r1"),
         ("use", "reuse", "unchanged since run r1"),
+    ]
+
+
+def test_a_step_with_a_variable_of_the_run_is_known_only_then():
+    plan = plan_of(
+        MAKE,
+        {"load_var": "name", "file": "repo/name", "inputs": ["repo"]},
+        {**PACK, "run": "tar ((name))", "inputs": ["repo"]},
+        {**PACK, "task": "end", "inputs": ["repo"], "outputs": ["other"]},
+    )
+    history = history_of(plan)
+    for step in history.steps:
+        step.hash = "of its values" if step.name == "pack" else step.hash
+
+    assert told(plan, history)[1:] == [
+        ("name", "run", "its file is read each time"),
+        ("pack", "run", "uses `((name))`, which is known only during the run"),
+        ("end", "reuse", "unchanged since run r1"),
     ]
 
 

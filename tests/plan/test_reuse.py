@@ -33,7 +33,7 @@ def test_a_task_or_agent_step_with_outputs_may_be_reused(step):
         ({**TASK, "to": {"failure": "next"}}, "steps with `to:` always run"),
         ({**TASK, "ensure": HOOK}, "steps with hooks always run"),
         ({**AGENT, "on_abort": HOOK}, "steps with hooks always run"),
-        ({**TASK, "fix": "fixer"}, "an agent may repair it (`fix:`)"),
+        ({**TASK, "fix": "fixer"}, "makes this chain uncacheable (fix: agent)"),
         ({"approval": {"message": "Go on?"}}, "approvals are asked for each time"),
         ({"do": [TASK]}, "its steps are looked at one by one"),
         ({"try": TASK}, "its steps are looked at one by one"),
@@ -95,10 +95,10 @@ def test_a_fix_makes_every_step_behind_it_run():
 
     assert [reusable(node) for node in plan.walk()] == [
         None,
-        "an agent may repair it (`fix:`)",
-        "an agent may repair `test` before it (`fix:`)",
+        "makes this chain uncacheable (fix: agent)",
+        "`test` makes this chain uncacheable (fix: agent)",
         "its steps are looked at one by one",
-        "an agent may repair `test` before it (`fix:`)",
+        "`test` makes this chain uncacheable (fix: agent)",
     ]
 
 
@@ -109,8 +109,8 @@ def test_a_fix_inside_a_block_or_hook_counts_for_what_follows_the_block():
 
     plan = plan_of(branches, {**TASK, "task": "pack"})
     assert reusable(plan.nodes[0].children[1]) is None
-    assert reusable(plan.nodes[1]) == "an agent may repair `test` before it (`fix:`)"
-    assert reusable(plan_of(hooked, TASK).nodes[1]) == "an agent may repair `test` before it (`fix:`)"
+    assert reusable(plan.nodes[1]) == "`test` makes this chain uncacheable (fix: agent)"
+    assert reusable(plan_of(hooked, TASK).nodes[1]) == "`test` makes this chain uncacheable (fix: agent)"
 
 
 def test_cells_behind_a_fix_always_run():
@@ -120,4 +120,4 @@ def test_cells_behind_a_fix_always_run():
     ]
     matrix = plan_of(*steps, {"task": "end", "run": "end"}).nodes[1]
 
-    assert reusable(expand(matrix, {"a": ["1"]})[0]) == "an agent may repair `build` before it (`fix:`)"
+    assert reusable(expand(matrix, {"a": ["1"]})[0]) == "`build` makes this chain uncacheable (fix: agent)"

@@ -8,6 +8,7 @@ from .help import help_verb
 from .load import LOAD
 from .models import MODELS
 from .next import NEXT
+from .plan import PLAN
 from .run import RUN
 from .runs import RUNS
 from .step import STEP
@@ -18,7 +19,7 @@ from .verb import Verb
 
 __all__ = ["CELL_MAGICS", "VERBS", "Verb", "is_step_list"]
 
-_LINES = (LOAD, NEXT, STEP, RUN, FINISH, RUNS, COST, MODELS, TRAJECTORY, TRANSCRIPT, COPY)
+_LINES = (LOAD, PLAN, NEXT, STEP, RUN, FINISH, RUNS, COST, MODELS, TRAJECTORY, TRANSCRIPT, COPY)
 
 CELL_MAGICS: dict[str, Verb] = {verb.name: verb for verb in (STEPS, AGENT)}
 """Cell magics by name."""
