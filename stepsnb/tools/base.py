@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..effects import RetryNotice, RetryPolicy
 from ..errors import ErrorCode
 from ..events import Emit, Event
-from ..workspace import Root
+from ..workspace import Root, Shell
 
 if TYPE_CHECKING:
     from ..llm import ToolSpec
@@ -92,13 +92,14 @@ def _to_nobody(event: Event) -> None:
 class ToolContext:
     """Where a call runs, and whom it may turn to; a conversation has one, whose copies its calls are given.
 
-    `root` is the folder that paths are confined to. Nobody can be asked without `ask`. `on_retry` is told before a call
-    is made again. `calls_made` counts the calls of each tool that ran, for `max_calls`; copies share it. What differs
-    from call to call is filled in by `call_tool`: `call_id`, and `deadline`, the time of the loop's clock at which the
-    call is ended, None for never.
+    `root` is the folder that paths are confined to. `shell` runs the programs of tools, perhaps in a container; None is
+    this machine. Nobody can be asked without `ask`. `on_retry` is told before a call is made again. `calls_made` counts
+    the calls of each tool that ran, for `max_calls`; copies share it. What differs from call to call is filled in by
+    `call_tool`: `call_id`, and `deadline`, the time of the loop's clock at which the call is ended, None for never.
     """
 
     root: Root
+    shell: Shell | None = None
     ask: Ask | None = None
     emit: Emit = _to_nobody
     on_retry: Callable[[RetryNotice], None] | None = None

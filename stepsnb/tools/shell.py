@@ -4,8 +4,7 @@ import asyncio
 from typing import Any
 
 from ..settings import SPILL_CEILING_BYTES
-from ..workspace import decode_output
-from ..workspace import run_shell as run_command
+from ..workspace import HostShell, decode_output
 from .base import ToolContext, ToolResult
 
 
@@ -17,7 +16,8 @@ async def run_program(script: str, ctx: ToolContext) -> ToolResult:
     Raises: WorkspaceError when the shell cannot be started.
     """
     timeout_s = None if ctx.deadline is None else max(0.0, ctx.deadline - asyncio.get_running_loop().time())
-    done = await run_command(script, cwd=ctx.root.base, timeout_s=timeout_s, max_output_bytes=SPILL_CEILING_BYTES)
+    shell = ctx.shell or HostShell(ctx.root.path)
+    done = await shell.run(script, cwd=ctx.root.base, timeout_s=timeout_s, max_output_bytes=SPILL_CEILING_BYTES)
     stdout, stderr = _text(done.stdout, done.stdout_bytes), _text(done.stderr, done.stderr_bytes)
     data: dict[str, Any] = {"exit_code": done.exit_code, "stdout": stdout, "stderr": stderr}
     if done.timed_out:

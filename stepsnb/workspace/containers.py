@@ -49,16 +49,22 @@ _READ_BY_CLIENT: Final = ("CONTAINER", "DOCKER_", "HOME", "LD_", "PATH", "PODMAN
 
 
 @contextlib.asynccontextmanager
-async def open_shell(folder: Path, image: ImageSpec | None = None, *, run_id: str = "") -> AsyncIterator[Shell]:
+async def open_shell(
+    folder: Path, image: ImageSpec | None = None, *, env: Mapping[str, str] | None = None, run_id: str = ""
+) -> AsyncIterator[Shell]:
     """Open what runs the programs of one step in `folder`: this machine, or a container of `image`.
 
     Nothing is started before the first command. The container is gone when the block is left, however it is left, so
     that nothing changes `folder` afterwards.
+
+    Args:
+        env: Variables for every command.
+        run_id: Of the run it is for, as the container's label.
     """
     if image is None:
-        yield HostShell(folder)
+        yield HostShell(folder, env)
         return
-    container = Container(folder, image, run_id=run_id)
+    container = Container(folder, image, env=env, run_id=run_id)
     try:
         yield container
     finally:
@@ -72,9 +78,12 @@ class Container:
     that user inside, and back at the end.
     """
 
-    def __init__(self, folder: Path, image: ImageSpec, *, run_id: str = "") -> None:
+    def __init__(
+        self, folder: Path, image: ImageSpec, *, env: Mapping[str, str] | None = None, run_id: str = ""
+    ) -> None:
         self._folder = folder.resolve()
         self._image = image
+        self._env = dict(env or {})
         self._run_id = run_id
         self.name = f"stepsnb-{secrets.token_hex(6)}"
         self._starting = asyncio.Lock()
@@ -99,7 +108,7 @@ class Container:
         except TimeoutError:
             return Completed(exit_code=-9, stdout=b"", stderr=b"", stdout_bytes=0, stderr_bytes=0, timed_out=True)
         mark = secrets.token_hex(8)
-        flags, outer = _environment(self._with_home(engine, env or {}))
+        flags, outer = _environment(self._with_home(engine, {**self._env, **(env or {})}))
         command = [engine.path, "exec", "--workdir", self._inside(cwd), *flags, self.name]
         command += ["sh", "-c", _COMMAND, "sh", mark, script]
         is_over = False

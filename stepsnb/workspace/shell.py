@@ -38,8 +38,9 @@ class Shell(Protocol):
 class HostShell:
     """Runs programs on this machine; see `Shell` and `run_shell`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, env: Mapping[str, str] | None = None) -> None:
         self._folder = folder
+        self._env = dict(env or {})
 
     async def run(
         self,
@@ -52,7 +53,11 @@ class HostShell:
     ) -> Completed:
         """Run `script`; see `Shell.run`."""
         return await run_shell(
-            script, cwd=cwd or self._folder, env=env, timeout_s=timeout_s, max_output_bytes=max_output_bytes
+            script,
+            cwd=cwd or self._folder,
+            env={**self._env, **(env or {})},
+            timeout_s=timeout_s,
+            max_output_bytes=max_output_bytes,
         )
 
 

@@ -1,15 +1,20 @@
 import asyncio
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from stepsnb.effects import RetryPolicy
 from stepsnb.errors import ErrorCode
+from stepsnb.processes import Completed
 from stepsnb.settings import INLINE_OUTPUT_BYTES
+from stepsnb.tools import ToolContext
 from stepsnb.tools.read_file import read_file_tool
 from stepsnb.tools.run_shell import run_shell_tool
+from stepsnb.tools.shell import run_program
+from stepsnb.workspace import Root
 
 from .conftest import Call, error_of
 
@@ -31,6 +36,20 @@ async def test_failing_command_is_data(call: Call) -> None:
 async def test_command_runs_in_the_working_directory(work: Path, call: Call) -> None:
     await call(SHELL, command="echo hei > made.txt")
     assert (work / "made.txt").read_text() == "hei\n"
+
+
+async def test_command_runs_in_the_shell_of_the_step(ctx: ToolContext) -> None:
+    ran = []
+
+    class Elsewhere:
+        async def run(self, script: str, *, cwd: Path, **options: object) -> Completed:
+            ran.append((script, cwd))
+            return Completed(exit_code=0, stdout=b"there\n", stderr=b"", stdout_bytes=6, stderr_bytes=0)
+
+    inside = replace(ctx, root=Root(ctx.root.path, "sub"), shell=Elsewhere())
+    result = await run_program("make", inside)
+    assert result.data == {"exit_code": 0, "stdout": "there\n", "stderr": ""}
+    assert ran == [("make", ctx.root.path / "sub")]
 
 
 async def test_output_that_is_not_utf8_is_readable(call: Call) -> None:

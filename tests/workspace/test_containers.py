@@ -85,6 +85,13 @@ async def test_container_has_only_the_environment_it_is_given(
     assert done.stdout.decode() == "two words\nand 'quotes'|/tmp|"
 
 
+async def test_every_command_has_the_environment_the_shell_was_opened_with(engine: TestEngine, folder: Path) -> None:
+    for image in (None, image_of(engine)):
+        async with open_shell(folder, image, env={"TEST_A": "1", "TEST_B": "2"}) as shell:
+            done = await shell.run('echo "$TEST_A $TEST_B"', env={"TEST_B": "3"}, max_output_bytes=_BYTES)
+        assert done.stdout == b"1 3\n"
+
+
 async def test_all_commands_of_a_step_share_one_container(engine: TestEngine, folder: Path) -> None:
     async with open_shell(folder, image_of(engine), run_id="r-share") as shell:
         await asyncio.gather(*(shell.run(f"touch f{n}", max_output_bytes=_BYTES) for n in range(3)))
