@@ -11,7 +11,7 @@ from .fix import FixSpec
 from .grants import AgentGrant
 from .pipeline import Pipeline
 from .plan_reader import ReadStep
-from .resource import BUILT_IN_TYPES, Resource
+from .resource import BUILT_IN_TYPES, GIT_PARAMS, Resource
 from .resource_type import ResourceType
 from .selection import tool_complaints
 from .source import Source
@@ -81,13 +81,13 @@ class Names:
         if resource.type in BUILT_IN_TYPES:
             yield from _built_in_complaints(step, resource.type)
             return
-        kind, _ = self.types.get(resource.type, (None, None))
-        if kind is None:
+        kind, bad = self.types.get(resource.type, Built(None, frozenset()))
+        if kind is None or "config" in bad:
             return
         needed = ("out",) if isinstance(step, PutStep) else ("check", "in")
         programs = {"check": kind.check, "in": kind.in_, "out": kind.out}
         for key in needed:
-            if not programs[key]:
+            if not programs[key] and key not in bad:
                 text = f"resource type `{kind.name}` has no `{key}:`, which a {step.kind} needs; add it to the type"
                 yield Complaint((step.kind,), text)
 
@@ -202,10 +202,18 @@ def unknown_agent(name: str, known: Iterable[str]) -> str:
 
 
 def _built_in_complaints(step: GetStep | PutStep, type_name: str) -> Iterator[Complaint]:
-    if step.params:
-        instead = "put `ignore:` into its `source:`" if type_name == "path" else "remove it"
-        text = f"`params:` does nothing for a resource of type `{type_name}`; {instead}"
+    if step.params and type_name == "path":
+        text = "`params:` does nothing for a resource of type `path`; put `ignore:` into its `source:`"
         yield Complaint(("params",), text, ("params",))
+    known = GIT_PARAMS[step.kind]
+    for name in step.params if type_name == "git" else ():
+        if name not in known:
+            yield Complaint(("params", name), unknown_name("`params:` key", name, known), ("params",))
+    pin = (step.pin if isinstance(step, GetStep) else None) or {}
+    key = {"git": "ref", "path": "digest"}[type_name]
+    if pin and set(pin) != {key}:
+        text = f"a version of type `{type_name}` is `{{{key}: …}}`; pin it like that"
+        yield Complaint(("version",), text, ("version",))
     if isinstance(step, PutStep) and type_name == "path":
         text = "a resource of type `path` is only read; take results back with `stepsnb copy`, or write your own type"
         yield Complaint(("put",), text)

@@ -29,6 +29,9 @@ class GitSource(Concept):
 
 BUILT_IN_TYPES: Final[dict[str, type[PathSource | GitSource]]] = {"git": GitSource, "path": PathSource}
 
+GIT_PARAMS: Final[dict[str, tuple[str, ...]]] = {"get": ("depth",), "put": ("branch", "force", "repository")}
+"""What `params:` of steps with a `git` resource may set, by kind of step."""
+
 
 class Resource(Concept):
     """One entry of `resources:`; `source` is what its type needs."""

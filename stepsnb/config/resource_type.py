@@ -16,7 +16,7 @@ from .template_uses import template_uses
 from .unsupported import Unsupported
 
 PROGRAMS = ("check", "in", "out")
-_VALUES = ("params", "source", "version")
+_VALUES = ("params", "source", "vars", "version")
 
 
 class ResourcePrograms(Concept):
@@ -77,7 +77,7 @@ class ResourceType(ResourcePrograms, Contained):
         yield from image_complaints(self)
         if not (self.check or self.in_ or self.out):
             text = "can do nothing; give `check:` and `in:` to get it, `out:` to put it"
-            yield Complaint((), text, ("config", *PROGRAMS))
+            yield Complaint((), text, ("config", "mcp", *PROGRAMS))
         for key in PROGRAMS:
             if self.config and getattr(self, f"own_{key}") and getattr(self.config, f"own_{key}"):
                 text = f"has `{key}:` here and under `config:`; keep one"

@@ -46,6 +46,8 @@ def _call_complaints(step: AgentStep, agent: Agent, tools: Mapping[str, Grant]) 
     for index, call in enumerate(step.assert_.tool_calls if step.assert_ else ()):
         at = ("assert", "tool_calls", index)
         tool = tools.get(call.name)
+        if tool is None and call.name in _brought_by(step):
+            continue
         if tool is None:
             if call.name in agent.tool_names:
                 text = f"`{call.name}` can never be called; add it to the `tools:` of this step"
@@ -56,6 +58,12 @@ def _call_complaints(step: AgentStep, agent: Agent, tools: Mapping[str, Grant]) 
             for name in call.args.keys() & tool.args.keys():
                 text = f"`{name}` of `{call.name}` is pinned, the model never gives it; assert on other arguments"
                 yield Complaint((*at, "args", name), text, ("tools", "assert"))
+
+
+def _brought_by(step: AgentStep) -> tuple[str, ...]:
+    """Return the tools that keys of the step bring along."""
+    brought = {"verdict": step.verdicts, "submit_output": step.output, "read_step": step.context}
+    return tuple(name for name, key in brought.items() if key)
 
 
 def _ungranted(name: str, agent: Agent) -> str:

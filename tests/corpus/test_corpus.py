@@ -1,10 +1,11 @@
 """Every pipeline of the corpus loads, or fails with exactly the errors it states on its `# expect:` lines."""
 
+import shlex
 from pathlib import Path
 
 import pytest
 
-from stepsnb.config import load_file
+from stepsnb.config import load_file, load_mapping
 from stepsnb.errors import ConfigError
 
 HERE = Path(__file__).parent
@@ -22,9 +23,23 @@ def expected_errors(path):
     return [f"{path.parent}/{line}" if line.startswith("included/") else f"{path}:{line}" for line in stated]
 
 
+def variables_of(path):
+    """Return the values that the file's `# with: --var NAME=VALUE --vars-file FILE` lines give."""
+    given = {}
+    for line in path.read_text("utf-8").splitlines():
+        words = iter(shlex.split(line.removeprefix("# with: ")) if line.startswith("# with: ") else ())
+        for word in words:
+            if word == "--var":
+                name, _, value = next(words).partition("=")
+                given[name] = value
+            elif word == "--vars-file":
+                given |= load_mapping(path.parent / next(words))
+    return given
+
+
 @pytest.mark.parametrize("path", VALID, ids=lambda path: path.stem)
 def test_valid_pipeline_loads(path):
-    pipeline = load_file(path)
+    pipeline = load_file(path, variables=variables_of(path))
 
     assert pipeline.base_dir == path.parent
     assert pipeline.source_text == path.read_text("utf-8")
@@ -42,6 +57,11 @@ def test_invalid_pipeline_states_its_errors(path):
 
 
 def test_every_valid_pipeline_asserts_something_about_each_job():
-    unasserted = [(path.name, job.name) for path in VALID for job in load_file(path).jobs if job.assert_ is None]
+    unasserted = [
+        (path.name, job.name)
+        for path in VALID
+        for job in load_file(path, variables=variables_of(path)).jobs
+        if job.assert_ is None
+    ]
 
     assert unasserted == []
