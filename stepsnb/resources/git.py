@@ -10,7 +10,7 @@ from ..errors import ResourceError, WorkspaceError
 from ..suggest import unknown_name
 from ..workspace import Root
 from .base import ResourceType
-from .git_program import Git
+from .git_program import REMOTE, Git
 from .versions import Version
 
 _REF = re.compile(r"[0-9a-fA-F]{4,64}")
@@ -53,7 +53,7 @@ class GitType(ResourceType):
                 return [{"ref": tip}]
             await git.run("init", "--quiet", "--bare", "--template=", ".")
             # Commits alone where the server can leave the files out; others send everything, which is right as well.
-            await git.run("fetch", "--quiet", "--no-tags", "--filter=tree:0", "origin", tip)
+            await git.run("fetch", "--quiet", "--no-tags", "--filter=tree:0", REMOTE, tip)
             is_on_branch = await git.succeeds("merge-base", "--is-ancestor", known, tip)
             if not is_on_branch:
                 return [{"ref": tip}]
@@ -100,10 +100,10 @@ class GitType(ResourceType):
     async def _fetch_commit(self, git: Git, ref: str, branch: str, depth: int) -> str:
         """Fetch one commit by name, with as little history as the server allows; return its whole name."""
         shallow = [f"--depth={depth}"] if depth else []
-        if len(ref) in (40, 64) and await git.succeeds("fetch", "--quiet", "--no-tags", *shallow, "origin", ref):
+        if len(ref) in (40, 64) and await git.succeeds("fetch", "--quiet", "--no-tags", *shallow, REMOTE, ref):
             return ref
         # A server that gives commits by the name of a branch only, or a name that was cut short.
-        await git.run("fetch", "--quiet", "--no-tags", "origin", f"refs/heads/{branch}")
+        await git.run("fetch", "--quiet", "--no-tags", REMOTE, f"refs/heads/{branch}")
         found = await git.try_run("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
         if found is None:
             raise ResourceError(f"{self._where}: there is no commit `{ref}` on branch `{branch}`; was it pushed away?")
@@ -112,7 +112,7 @@ class GitType(ResourceType):
     async def _tip(self, git: Git, branch: str | None) -> tuple[str, str]:
         """Return the newest commit of the branch, or of the repository's own one, and the branch's name."""
         wanted = "HEAD" if branch is None else f"refs/heads/{branch}"
-        listed = [line.split() for line in (await git.run("ls-remote", "--symref", "origin", wanted)).splitlines()]
+        listed = [line.split() for line in (await git.run("ls-remote", "--symref", REMOTE, wanted)).splitlines()]
         name = next((line[1].removeprefix("refs/heads/") for line in listed if line[0] == "ref:"), branch)
         tip = next((line[0] for line in listed if line[-1] == wanted and line[0] != "ref:"), None)
         if tip is None or name is None:

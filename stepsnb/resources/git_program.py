@@ -11,11 +11,14 @@ from ..workspace import decode_output, remove_tree
 
 _OUTPUT_BYTES: Final = 16_000_000
 _QUOTED: Final = 500
+REMOTE: Final = "stepsnb"
+"""What commands call the repository at `uri`: no name that a configuration of the machine may give a meaning to."""
+
 _USER_INFO = re.compile(r"(?<=://)[^/\s@'\"]+@")
 
 
 class Git:
-    """Git in one folder. `origin` is the repository at `uri`, which no list of processes and no message shows whole."""
+    """Git in one folder. `REMOTE` is the repository at `uri`, which no list of processes and no message shows whole."""
 
     def __init__(self, where: str, uri: str, folder: Path, *, timeout_s: float | None) -> None:
         self.uri = f"`{without_credentials(uri)}`"
@@ -33,7 +36,7 @@ class Git:
 
     async def push(self, refspec: str, *, is_forced: bool) -> None:
         """Push to the repository at `uri`. Raises: ResourceError; `has_failed` when the repository refuses it."""
-        done = await self._run("push", "--quiet", *(["--force"] if is_forced else []), "origin", refspec)
+        done = await self._run("push", "--quiet", *(["--force"] if is_forced else []), REMOTE, refspec)
         if done.exit_code == 0:
             return
         if b"rejected]" not in done.stderr:
@@ -76,7 +79,7 @@ class Git:
 
     def _environment(self) -> dict[str, str]:
         settings = {
-            "remote.origin.url": self._secret_uri,
+            f"remote.{REMOTE}.url": self._secret_uri,
             "advice.detachedHead": "false",
             "core.autocrlf": "false",
             "core.hooksPath": os.devnull,
@@ -91,6 +94,8 @@ class Git:
         env["GIT_CONFIG_COUNT"] = str(len(settings))
         for index, (name, value) in enumerate(settings.items()):
             env[f"GIT_CONFIG_KEY_{index}"], env[f"GIT_CONFIG_VALUE_{index}"] = name, value
+        # Not a repository that the folder happens to lie in: a store is often inside a project of the user's.
+        env["GIT_CEILING_DIRECTORIES"] = str(self._folder.absolute().parent)
         env["GIT_TERMINAL_PROMPT"] = "0"
         env.setdefault("GIT_SSH_COMMAND", "ssh -o BatchMode=yes")
         env["LC_ALL"] = "C"  # what it says is looked at

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import os
 import secrets
+import signal
 import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -106,7 +107,9 @@ class Container:
             async with asyncio.timeout(timeout_s):
                 engine, client = await self._start()
         except TimeoutError:
-            return Completed(exit_code=-9, stdout=b"", stderr=b"", stdout_bytes=0, stderr_bytes=0, timed_out=True)
+            return Completed(
+                exit_code=-signal.SIGKILL, stdout=b"", stderr=b"", stdout_bytes=0, stderr_bytes=0, timed_out=True
+            )
         mark = secrets.token_hex(8)
         flags, outer = _environment(self._with_home(engine, {**self._env, **(env or {})}))
         command = [engine.path, "exec", "--workdir", self._inside(cwd), *flags, self.name]

@@ -138,6 +138,17 @@ async def test_same_commit_is_the_same_artifact(type_, repository, refs, tmp_pat
     assert digests[0] == digests[1]
 
 
+async def test_repository_around_the_store_is_not_asked(type_, repository, refs, tmp_path, git) -> None:
+    around = tmp_path / "around"
+    (around / "store").mkdir(parents=True)
+    git(around, "init", "--quiet")
+    for name in ("origin", "stepsnb"):
+        git(around, "remote", "add", name, str(tmp_path / "elsewhere"))
+    await type_.fetch({"uri": str(repository)}, {"ref": refs[2]}, {}, around / "store")
+    assert git(around / "store", "rev-parse", "--show-toplevel") == str(around / "store")
+    assert git(around / "store", "rev-parse", "HEAD") == refs[2]
+
+
 async def test_put_pushes_what_an_input_has_checked_out(type_, bare, refs, tmp_path, git) -> None:
     folder = tmp_path / "step"
     (folder / "repo").mkdir(parents=True)
