@@ -159,13 +159,11 @@ class _Explainer:
 
     def _collect(self, node: Node, known: _Known, *, is_reused: bool) -> None:
         """Note what a matrix leaves: the same as before when nothing of it runs."""
+        self._forget_outputs(node, known)
         earlier = self._history.earlier(node)
-        if not is_reused or earlier is None or earlier.hash != node.hash:
-            self._forget_outputs(node, known)
-            return
-        for artifact in outputs_of(node.step).values():
-            if artifact in earlier.outputs:
-                known.learn(artifact, earlier.outputs[artifact])
+        if is_reused and earlier is not None and earlier.hash == node.hash:
+            for artifact, digest in earlier.outputs.items():
+                known.learn(artifact, digest)
 
     def _get(self, node: Node, known: _Known) -> None:
         earlier = self._history.earlier(node)

@@ -26,10 +26,6 @@ class Fingerprint(msgspec.Struct, frozen=True):
     parts: dict[str, str] = {}
     content: str = ""
 
-    def changes_since(self, earlier: "Fingerprint") -> list[str]:
-        """Say which parts differ from those of an earlier fingerprint, in the order of this one."""
-        return changed_parts(earlier.parts, self.parts)
-
 
 def take_fingerprint(parts: Mapping[str, Any]) -> Fingerprint:
     """Make the fingerprint of parts, which are values of JSON's types."""

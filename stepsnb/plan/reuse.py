@@ -27,7 +27,8 @@ def reusable(node: Node) -> str | None:
     """
     if node.is_hook:
         return "hooks always run"
-    match node.step:
+    step = node.step
+    match step:
         case PutStep():
             return "puts always run"
         case GetStep():
@@ -38,10 +39,7 @@ def reusable(node: Node) -> str | None:
             return "approvals are asked for each time"
         case DoStep() | TryStep() | InParallelStep() | RaceStep() | EnsembleStep():
             return "its steps are looked at one by one"
-        case TaskStep() | AgentStep() if is_matrix(node.step):
-            return "its cells are looked at one by one"
-        case TaskStep() | AgentStep():
-            return _unfit(node.step, node)
+    return "its cells are looked at one by one" if is_matrix(step) else _unfit(step, node)
 
 
 def inputs_of(step: Step) -> Mapping[str, str]:

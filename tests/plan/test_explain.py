@@ -137,6 +137,12 @@ def test_a_get_that_is_not_fetched_yet_leaves_it_open():
     ]
 
 
+def test_a_get_that_never_ran_has_nothing_to_compare_with():
+    plan = plan_of({"get": "src"}, **RESOURCES)
+
+    assert told(plan, History(), src="src") == [("src", "run", "gets always look for a new version")]
+
+
 def test_files_that_are_not_handed_in_are_not_there():
     plan = plan_of({**WRITE, "inputs": ["files"]})
 
