@@ -151,7 +151,7 @@ class Container:
     async def _start(self) -> "tuple[Engine, _Client]":
         async with self._starting:
             if self._engine is None:
-                self._engine = await find_engine()
+                self._engine = await find_engine(self._image.name)
             if self._client is None:
                 self._client = _Client(self._start_command(self._engine))
             if not self._client.is_ready:

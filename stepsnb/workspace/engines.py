@@ -45,8 +45,8 @@ _found: dict[str, Engine] = {}
 """By the `PATH` it was found on."""
 
 
-async def find_engine() -> Engine:
-    """Return the first of `docker` and `podman` on PATH that works.
+async def find_engine(image: str) -> Engine:
+    """Return the first of `docker` and `podman` on PATH that works, for a container of `image`.
 
     Docker comes first, as who has both has their images there; when its service is not running, podman, which needs
     none, does the same.
@@ -55,7 +55,7 @@ async def find_engine() -> Engine:
     """
     path = os.environ.get("PATH", "")
     if path not in _found:
-        _found[path] = await _probe_all()
+        _found[path] = await _probe_all(image)
         await _remove_ended(_found[path])
     return _found[path]
 
@@ -66,10 +66,9 @@ async def check_containers(pipeline: Pipeline, job: Job | None = None) -> None:
     if image is None:
         return
     try:
-        await find_engine()
+        await find_engine(image)
     except WorkspaceError as exc:
-        place = f"{pipeline.file}: `image: {image}`"
-        raise WorkspaceError(f"{place} needs a container: {exc}; or remove `image:` to run on this machine") from exc
+        raise WorkspaceError(f"{pipeline.file}: {exc}") from exc
 
 
 def images_of(pipeline: Pipeline, job: Job | None = None) -> list[str]:
@@ -110,7 +109,7 @@ def _models(value: Any) -> Iterable[BaseModel]:
                 pending += items
 
 
-async def _probe_all() -> Engine:
+async def _probe_all(image: str) -> Engine:
     lacks = []
     for name, probe in _PROBES.items():
         program = shutil.which(name)
@@ -121,7 +120,8 @@ async def _probe_all() -> Engine:
         if code == 0:
             return Engine(name, program, is_rootless="rootless" in said or said.strip() == "true")
         lacks.append(f"`{name}` does not answer: {said.strip().splitlines()[-1][:200] if said.strip() else code}")
-    raise WorkspaceError(f"{', and '.join(lacks)}; install one of them, or start its service")
+    instead = "install one of them, start its service, or remove `image:` to run on this machine"
+    raise WorkspaceError(f"`image: {image}` needs a container: {', and '.join(lacks)}; {instead}")
 
 
 async def _remove_ended(engine: Engine) -> None:
