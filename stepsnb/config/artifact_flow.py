@@ -134,7 +134,8 @@ class _Flow:
         return f"nothing makes the input `{name}`{did_you_mean(name, available)}; {have}"
 
     def _refuse(self, step: Step, at: Path, text: str) -> None:
-        self.problems.append(FlowProblem(step, at, text, (str(at[0]),)))
+        about = ("inputs", "input_mapping") if at[0] in ("inputs", "input_mapping") else (str(at[0]),)
+        self.problems.append(FlowProblem(step, at, text, about))
 
 
 def _read_by(step: Step) -> Iterator[tuple[Path, str]]:

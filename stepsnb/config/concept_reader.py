@@ -120,7 +120,9 @@ def _sentence(error: ErrorDetails, found: Tree, followed: Path) -> str:
     return f"{names} {error['msg']}"
 
 
-def _complaints(value: object, raw: Tree, *, skip: Collection[str] = ()) -> Iterator[Complaint]:
+def _complaints(
+    value: Concept | tuple[object, ...] | dict[str, object], raw: Tree, *, skip: Collection[str] = ()
+) -> Iterator[Complaint]:
     """Yield the complaints of a model and of the models in it, each with its place from `raw` on."""
     if isinstance(value, Concept) and isinstance(raw, Entries):
         mistaken = value.mistaken_keys(raw)
@@ -138,15 +140,13 @@ def _names_of(concept: type[Concept]) -> tuple[tuple[str, str], ...]:
     return tuple((str(field.validation_alias or name), name) for name, field in concept.model_fields.items())
 
 
-def _parts(value: object) -> Iterable[tuple[str | int, object]]:
+def _parts(value: Concept | tuple[object, ...] | dict[str, object]) -> Iterable[tuple[str | int, object]]:
     """Return what is in a model, tuple or mapping, each part with its key or position."""
     match value:
         case Concept():
             set_here = value.__dict__
             return [(key, set_here[name]) for key, name in _names_of(type(value))]
-        case tuple():
-            return enumerate(value)
         case dict():
             return value.items()
         case _:
-            return ()
+            return enumerate(value)

@@ -87,8 +87,6 @@ class ReadStep:
     @property
     def name(self) -> str | None:
         """The name as it is written; None for a step without one."""
-        if self.kind == "try":
-            return self.inside[0].name if self.inside else None
         if self.step is not None:
             return self.step.name
         return self.raw.text(self.kind) if isinstance(self.raw, Entries) and self.kind else None

@@ -110,12 +110,10 @@ class Names:
             yield Complaint((*at, "agent"), unknown_agent(fix.agent, self.agents), ("fix",))
             return
         agent, bad = self.agents[fix.agent]
-        if agent is None:
-            return
-        if agent.image_name is not None:
+        if agent is not None and agent.image_name is not None:
             text = f"agent `{agent.name}` sets `image:`, and a fix agent works where the task does; use another agent"
             yield Complaint((*at, "agent"), text, ("fix",))
-        if "tools" in bad:
+        if agent is None or "tools" in bad:
             return
         for grant in agent.tools or ():
             if isinstance(grant, AgentGrant):

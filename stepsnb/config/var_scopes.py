@@ -63,23 +63,19 @@ def _comes_before(setter: Path, use: Path) -> bool:
 
 
 def _setters(root: yaml.Node) -> Iterator[tuple[str, _Setter]]:
-    """Yield each `load_var` with its name; as deep and as far as a text is read at all."""
-    left = [YAML_ALIASED_VALUES]
-
-    def search(node: yaml.Node, path: Path, seen: frozenset[int]) -> Iterator[tuple[str, _Setter]]:
-        if isinstance(node, yaml.ScalarNode) or id(node) in seen or len(path) > YAML_DEPTH:
-            return
-        below = seen | {id(node)}
+    """Yield each `load_var` with its name; as deep, and through as many aliases, as a text is read at all."""
+    seen: set[int] = set()
+    aliased = 0
+    ahead: list[tuple[yaml.Node, Path]] = [(root, ())]
+    while ahead and aliased <= YAML_ALIASED_VALUES:
+        node, path = ahead.pop()
+        if isinstance(node, yaml.ScalarNode) or len(path) > YAML_DEPTH:
+            continue
+        aliased += id(node) in seen
+        seen.add(id(node))
         is_mapping = isinstance(node, yaml.MappingNode)
         for index, entry in enumerate(node.value):
             key, value = entry if is_mapping else (None, entry)
-            if key is not None and not isinstance(key, yaml.ScalarNode):
-                continue
-            left[0] -= 1
-            if left[0] < 0:
-                return
+            ahead.append((value, (*path, index if key is None else key.value)))
             if key is not None and key.value == _KEY and isinstance(value, yaml.ScalarNode):
                 yield value.value, _Setter(path, Mark(key.start_mark.line + 1, key.start_mark.column + 1))
-            yield from search(value, (*path, index if key is None else key.value), below)
-
-    yield from search(root, (), frozenset())

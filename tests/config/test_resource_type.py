@@ -51,11 +51,11 @@ def test_built_in_types_have_a_source_of_their_own():
 
 
 def test_broken_type_is_no_second_problem_of_its_resources(problems):
-    text = """resource_types: [{name: x, check: [a]}, {nme: y}]
-resources: [{name: r, type: x}, {name: s, type: [x]}, {name: t}]
+    text = """resource_types: [{name: x, check: [a], in: b}, {nme: y}]
+resources: [{name: r, type: x}, {name: s, type: [x], source: {a: b}}, {name: t}]
 jobs: [{name: j, plan: [{get: r}, {get: s}, {put: t}]}]
 """
-    assert [line.partition(": ")[0] for line in problems(text)] == ["1:35", "1:42", "2:49", "2:55"]
+    assert [line.partition(": ")[0] for line in problems(text)] == ["1:35", "1:49", "2:49", "2:71"]
 
 
 def test_workspace_and_histories_are_read():

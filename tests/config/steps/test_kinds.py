@@ -2,7 +2,18 @@
 
 import pytest
 
-from stepsnb.config import AgentStep, InParallelStep, RaceStep, Step, TaskStep, judge_step
+from stepsnb.config import (
+    AgentStep,
+    ContainerLimits,
+    EnsembleStep,
+    InParallelStep,
+    PutStep,
+    RaceStep,
+    Step,
+    TaskStep,
+    judge_step,
+)
+from stepsnb.config.steps import EnsembleBlock
 
 AGENTS = "agents: [{name: a, source: {model: m/x}}, {name: b, source: {model: m/x}}, {name: c, source: {model: m/x}}]"
 
@@ -64,7 +75,7 @@ def test_ensemble_hands_its_verdicts_to_its_members(load_plan):
         ("a", ("yes", "no"), {}),
         ("b", ("yes", "no"), {}),
     ]
-    assert step.held == step.members
+    assert (step.held, step.name) == (step.members, "ensemble")
 
 
 def test_judge_decides_between_the_verdicts_of_its_ensemble(load_plan):
@@ -274,3 +285,36 @@ def test_step_built_in_code_needs_no_yaml():
     step = TaskStep(task="t", run="echo", axes=({"var": "x", "values": ("1",)},), to={"failure": "next"})
 
     assert (step.across.axes[0].var, step.to.failure, step.deferred) == ("x", "next", None)
+
+
+def test_matrix_may_choose_its_directory_by_the_cell(load_plan):
+    plan = """
+- {task: x, run: echo, outputs: [one, two]}
+- agent: a
+  across: [{var: side, values: [one, two]}]
+  inputs: [one, two]
+  dir: "{{ .vars.side }}/src"
+  context_paths: ["{{ .vars.side }}/README.md"]
+  prompt: Go.
+"""
+    assert load_plan(plan, AGENTS).jobs[0].plan[1].dir == "{{ .vars.side }}/src"
+
+
+def test_assert_may_name_the_tools_that_keys_bring_along(load_agent):
+    step = (
+        "prompt: Go.\n"
+        "verdicts: [yes, no]\n"
+        "output: {type: object}\n"
+        "assert: {tool_calls: [{name: verdict}, {name: submit_output}]}"
+    )
+
+    assert len(load_agent(step=step)[1].assert_.tool_calls) == 2
+
+
+def test_steps_and_limits_built_in_code_need_no_yaml():
+    put = PutStep(put="site", inputs="all")
+    limits = ContainerLimits(memory_bytes=1024)
+    vote = EnsembleStep(block=EnsembleBlock(entries=("yes", "no"), agents=(AgentStep(agent="a", messages=("Go.",)),)))
+
+    assert (put.inputs, limits.memory_bytes) == ("all", 1024)
+    assert (vote.members[0].verdicts, vote.routes) == (("yes", "no"), {})
