@@ -210,3 +210,32 @@ def test_the_package_of_the_planner_is_the_verb_too(here):
 
     assert stepsnb.plan.build_plan is build_plan
     assert len(stepsnb.plan(JOB)) == 3
+
+
+CHAIN = """
+jobs:
+- name: j
+  plan:
+  - {task: a, run: echo a > a/f, outputs: [a]}
+  - do:
+    - {task: b, run: cat a/f > b/f, inputs: [a], outputs: [b]}
+    - {task: c, run: cat b/f > c/f, inputs: [b], outputs: [c]}
+  - in_parallel:
+      steps:
+      - {task: d, run: cat c/f > d/f, inputs: [c], outputs: [d]}
+      - {task: e, run: cat a/f > e/f, inputs: [a], outputs: [e]}
+  - {task: f, run: cat d/f e/f > f/f, inputs: [d, e], outputs: [f]}
+"""
+
+
+@pytest.mark.parametrize("edited", ["", "a", "b", "c", "d", "e", "f"])
+def test_what_a_plan_reuses_a_run_reuses(here, edited):
+    stepsnb.load(CHAIN).run()
+    text = CHAIN.replace(f"task: {edited}, run: ", f"task: {edited}, run: true && ") if edited else CHAIN
+
+    plan = stepsnb.plan(text)
+    run = stepsnb.load(text).run()
+
+    planned = {row.step: row.action for row in plan.itertuples() if row.kind == "task"}
+    done = {step.name: {"reused": "reuse", "succeeded": "run"}[str(step.outcome)] for step in run.steps}
+    assert {name: done[name] for name in planned} == planned
