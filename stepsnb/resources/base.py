@@ -40,3 +40,6 @@ class ResourceType(ABC):
 
     needs_check: bool = True
     """Whether a version must be known before content can be fetched."""
+
+    runs_programs: bool = False
+    """Whether fetching runs programs of the user's, which may leave others behind that go on writing."""

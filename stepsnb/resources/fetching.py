@@ -45,7 +45,9 @@ async def fetch_artifact(
     folder = await finish_in_thread(workspace.begin_tree)
     try:
         await resource_type.fetch(source, version, params, folder)
-        tree = await finish_in_thread(workspace.keep_tree, name, folder)
+        # A copy is out of reach of whatever a program left running.
+        keep = workspace.copy_tree if resource_type.runs_programs else workspace.keep_tree
+        tree = await finish_in_thread(keep, name, folder)
     except OSError as exc:
         raise WorkspaceError(f"get `{name}`: {(exc.strerror or str(exc)).lower()}") from exc
     except WorkspaceError as exc:

@@ -33,6 +33,8 @@ class ProgramType(ResourceType):
         check_timeout_s: The same for `check`.
     """
 
+    runs_programs = True
+
     def __init__(
         self,
         name: str,

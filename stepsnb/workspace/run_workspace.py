@@ -2,25 +2,21 @@
 
 import contextlib
 import errno
-import fcntl
-import itertools
-import os
 import re
 import stat
-import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import WorkspaceError
 from ..settings import SPILL_DIR
+from .own_folder import OwnFolder
 from .paths import Root, kind_of
 from .sharing import link_file
 from .trees import ArtifactTree, UnfitEntry, copy_tree, digest_tree, remove_tree
 
-_ABANDONED_S = 600.0
-"""A working directory nobody owns is left alone until this old: its owner may just be about to claim it."""
+_WORK = "stepsnb-work"
+"""What the folder of working directories is called outside a store, where other things may be beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +31,21 @@ class RunWorkspace:
     """Makes step directories below `work/` of a store and keeps their outputs below `artifacts/`, named by content.
 
     Close it: working directories go then, artifacts stay. What a killed process left in `work/` goes when a later
-    run starts. Not for two threads at a time.
+    run starts. Several threads may use it at the same time.
+
+    Args:
+        work_root: A folder for the directories of steps instead, such as one on a faster disk; it is made when it is
+            missing, and only the folder `stepsnb-work` in it is used.
     """
 
-    def __init__(self, store_root: Path, run_id: str) -> None:
+    def __init__(self, store_root: Path, run_id: str, *, work_root: Path | None = None) -> None:
         self.root = store_root.absolute()  # a notebook may change its folder while the run is open
         self._artifacts = self.root / "artifacts"
-        self._work = self.root / "work" / _file_name(run_id)
-        self._lock: int | None = None
-        self._claiming = threading.Lock()
-        self._count = itertools.count(1)
+        # Artifacts are put together inside the store, from where they can be moved to their place at once.
+        self._incoming = OwnFolder(self.root / "work", _file_name(run_id))
+        self._steps = self._incoming
+        if work_root is not None:
+            self._steps = OwnFolder(work_root.absolute() / _WORK, _file_name(run_id))
 
     def relative(self, path: Path) -> str:
         """Write a path inside the store relative to the store's folder, with `/`."""
@@ -68,7 +69,7 @@ class RunWorkspace:
 
         Raises: WorkspaceError.
         """
-        path = self._new_folder(_file_name(step_id))
+        path = _new_folder(self._steps, _file_name(step_id))
         for name, tree in inputs.items():
             with _explained(f"input `{name}`"):
                 _check_name(name)
@@ -114,7 +115,7 @@ class RunWorkspace:
 
     def begin_tree(self) -> Path:
         """Make an empty folder for what `keep_tree` is to make an artifact of; whoever asks for it removes it."""
-        return self._new_folder("incoming")
+        return _new_folder(self._incoming, "incoming")
 
     def keep_tree(self, name: str, folder: Path) -> ArtifactTree:
         """Make an artifact of a folder that `begin_tree` made; it is gone, or of no more use, afterwards.
@@ -132,53 +133,19 @@ class RunWorkspace:
             # Another step has left the same content: its copy serves both.
         return replace(tree, path=kept)
 
+    def copy_tree(self, name: str, folder: Path) -> ArtifactTree:
+        """Make an artifact of a copy of a folder. Raises: UnfitEntry, OSError."""
+        return self.add_tree(name, lambda tree: copy_tree(folder, tree))
+
     def close(self) -> None:
         """Remove the run's working directories; what may not be removed stays behind."""
-        remove_tree(self._work)
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
-
-    def _new_folder(self, stem: str) -> Path:
-        with _explained("working directory"):
-            with self._claiming:
-                if self._lock is None:
-                    self._claim()
-            folder = self._work / stem
-            while True:
-                try:
-                    folder.mkdir()
-                except FileExistsError:
-                    folder = self._work / f"{stem}.{next(self._count)}"
-                else:
-                    return folder
-
-    def _claim(self) -> None:
-        """Make the run's directory ours for as long as this process lives, and remove those whose process does not."""
-        self._work.mkdir(parents=True, exist_ok=True)
-        self._lock = os.open(self._work, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        _try_lock(self._lock)
-        for other in self._work.parent.iterdir():
-            with contextlib.suppress(OSError):  # tidying up for others never fails a run
-                if time.time() - other.stat().st_mtime > _ABANDONED_S:
-                    _remove_if_abandoned(other)
+        self._steps.close()
+        self._incoming.close()
 
 
-def _remove_if_abandoned(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        if _try_lock(descriptor):
-            remove_tree(folder)
-    finally:
-        os.close(descriptor)
-
-
-def _try_lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:  # held by the process of a running run, or a file system without locks
-        return False
-    return True
+def _new_folder(place: OwnFolder, stem: str) -> Path:
+    with _explained("working directory"):
+        return place.new(stem)
 
 
 def _is_spilled(path: str) -> bool:

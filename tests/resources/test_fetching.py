@@ -1,3 +1,4 @@
+import asyncio
 import os
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from stepsnb.resources import (
     refresh_versions,
     resource_scope,
 )
-from stepsnb.workspace import RunWorkspace, open_shell
+from stepsnb.workspace import RunWorkspace, digest_tree, open_shell
 
 
 def program(**programs: str) -> ProgramType:
@@ -85,3 +86,12 @@ def test_key_of_content_is_that_of_all_it_depends_on() -> None:
         fetch_key("git", {"uri": "a", "branch": "b"}, {"ref": "1"}, {"depth": 2}),
     ]
     assert key not in others
+
+
+async def test_artifact_is_out_of_reach_of_a_process_that_fetching_left(workspace: RunWorkspace) -> None:
+    writer = "n=0; while [ $n -lt 40 ]; do n=$((n+1)); echo x >> f; sleep 0.02; done"
+    fetch = f"env -i PATH=$PATH setsid sh -c '{writer}' </dev/null >/dev/null 2>&1 & sleep 0.2"
+    tree, _ = await fetch_artifact(program(fetch=fetch), {}, {"n": "7"}, {}, name="app", workspace=workspace)
+    await asyncio.sleep(0.2)
+    assert digest_tree(tree.path, "app").digest == tree.digest
+    workspace.close()

@@ -3,6 +3,7 @@ import os
 import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -225,4 +226,29 @@ def test_fresh_directories_are_left_to_their_owner(tmp_path: Path) -> None:
     workspace = RunWorkspace(tmp_path, "new-run")
     workspace.open_step("1", {}, [])
     assert (tmp_path / "work" / "just-made").exists()
+    workspace.close()
+
+
+def test_steps_can_work_in_another_folder(tmp_path: Path, make_tree) -> None:
+    tree = make_tree("notes", {"a.txt": "a"})
+    (tmp_path / "fast" / "kept").mkdir(parents=True)
+    os.utime(tmp_path / "fast" / "kept", (0, 0))
+    workspace = RunWorkspace(tmp_path / "store", "run-2", work_root=tmp_path / "fast")
+    step = workspace.open_step("1", {"notes": tree}, ["report"])
+    (step.path / "report" / "b.txt").write_text("b")
+    kept = workspace.capture(step, "report")
+    assert step.path.is_relative_to(tmp_path / "fast")
+    assert kept.path == tmp_path / "store" / "artifacts" / kept.digest
+    workspace.close()
+    assert (tmp_path / "fast" / "kept").exists()
+    assert not step.path.exists()
+
+
+def test_threads_may_open_steps_at_the_same_time(tmp_path: Path, make_tree) -> None:
+    tree = make_tree("notes", {"a.txt": "a"})
+    workspace = RunWorkspace(tmp_path / "store", "run-2")
+    with ThreadPoolExecutor(8) as threads:
+        steps = list(threads.map(lambda _: workspace.open_step("s", {"notes": tree}, []), range(40)))
+    assert len({step.path for step in steps}) == 40
+    assert all((step.path / "notes" / "a.txt").read_text() == "a" for step in steps)
     workspace.close()
