@@ -15,22 +15,27 @@ async def run_branches(
 ) -> list[StepResult | None]:
     """Run every branch, at most `limit` at a time, and return their results in the order of `branches`.
 
-    Once a result `ends` the block, the others are stopped: those that ran end as aborted, those that had not begun
-    are None. So does a stop of the whole, which is taken as handled once every branch has ended.
+    Once a result `ends` the block, no further branch begins and the others are stopped: those that ran end as aborted,
+    those that had not begun are None. So does a stop of the whole, which is taken as handled once every branch has
+    ended.
     """
     room = asyncio.Semaphore(limit or max(len(branches), 1))
+    has_ended = False
 
-    async def run(branch: Branch) -> StepResult:
+    async def run(branch: Branch) -> StepResult | None:
+        nonlocal has_ended
         async with room:
-            return await branch()
+            if has_ended:
+                return None
+            result = await branch()
+            has_ended = has_ended or ends(result)
+            return result
 
     tasks = [asyncio.create_task(run(branch)) for branch in branches]
     pending = set(tasks)
     try:
-        while pending:
-            done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
-            if any(ends(task.result()) for task in tasks if task in done):
-                break
+        while pending and not has_ended:
+            _, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
     except asyncio.CancelledError:
         accept_stop()
     finally:
@@ -38,7 +43,7 @@ async def run_branches(
     return [None if task.cancelled() else task.result() for task in tasks]
 
 
-async def _end(tasks: Sequence[asyncio.Task[StepResult]]) -> None:
+async def _end(tasks: Sequence[asyncio.Task[StepResult | None]]) -> None:
     """Stop what still runs and wait for its recorded end, however often we are stopped meanwhile."""
     for task in tasks:
         task.cancel()
@@ -65,3 +70,8 @@ def outcome_of(results: Sequence[StepResult | None], *, was_stopped: bool = Fals
     if was_stopped or (results and not ran):
         return Outcome.ABORTED
     return worst(ran)
+
+
+def is_final(results: Sequence[StepResult | None]) -> bool:
+    """Whether no route may catch how a block ended, because that holds for one of its branches."""
+    return any(result is not None and result.is_final for result in results)

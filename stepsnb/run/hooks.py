@@ -13,6 +13,7 @@ RunHook = Callable[[Node], Awaitable[StepResult]]
 
 _HOOK = {
     Outcome.SUCCEEDED: "on_success",
+    Outcome.REUSED: "on_success",
     Outcome.FAILED: "on_failure",
     Outcome.ERRORED: "on_error",
     Outcome.ABORTED: "on_abort",
@@ -22,11 +23,11 @@ _HOOK = {
 async def run_hooks(hooks: Mapping[str, Node], outcome: Outcome, run: RunHook) -> tuple[Outcome, str | None]:
     """Run the hook for `outcome`, then `ensure`; return the outcome after them, with the reason where that changed.
 
-    A hook never clears a failure. `on_success` or `ensure` that fails reddens what was green. After an abort hooks
-    have `HOOK_GRACE_S` seconds; a second stop cuts them.
+    A step that is skipped runs none. A hook never clears a failure. `on_success` or `ensure` that fails reddens what
+    was green. After an abort hooks have `HOOK_GRACE_S` seconds; a second stop cuts them.
     """
     names = [name for name in (_HOOK.get(outcome, ""), "ensure") if name in hooks]
-    if not names:
+    if not names or outcome is Outcome.SKIPPED:
         return outcome, None
     clock = asyncio.timeout(HOOK_GRACE_S if outcome is Outcome.ABORTED else None)
     reason: str | None = None

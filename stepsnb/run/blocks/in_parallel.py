@@ -5,10 +5,12 @@ from collections.abc import Awaitable, Callable
 from ...config import InParallelStep
 from ...outcome import Outcome
 from ...plan import Node
-from ..branches import outcome_of, reasons_of, run_branches
+from ..branches import is_final, outcome_of, reasons_of, run_branches
 from ..results import StepResult
 from ..scope import Scope
 from .walking import Walking
+
+_SAID_NO = (Outcome.FAILED, Outcome.ERRORED)
 
 
 async def run_in_parallel(walker: Walking, node: Node, scope: Scope, step_id: str) -> StepResult:
@@ -26,7 +28,10 @@ async def run_in_parallel(walker: Walking, node: Node, scope: Scope, step_id: st
     )
     for own in scopes:
         scope.take(own)
-    return StepResult(step_id, node.name, node.kind, outcome_of(results), reasons_of(results))
+    said_no = [result for result in results if result is not None and result.outcome in _SAID_NO]
+    # Branches that `fail_fast` stopped are aborted, the block is not: nobody stopped it.
+    outcome = outcome_of(said_no if step.fail_fast and said_no else results)
+    return StepResult(step_id, node.name, node.kind, outcome, reasons_of(results), is_final=is_final(results))
 
 
 def branch_of(walker: Walking, node: Node, scope: Scope, step_id: str) -> Callable[[], Awaitable[StepResult]]:

@@ -17,9 +17,9 @@ async def run_race(walker: Walking, node: Node, scope: Scope, step_id: str) -> S
     scopes = [scope.branch() for _ in node.children]
     results = await run_branches(
         [branch_of(walker, child, own, step_id) for child, own in zip(node.children, scopes, strict=True)],
-        ends=lambda result: result.outcome is Outcome.SUCCEEDED,
+        ends=_has_won,
     )
-    won = next((n for n, r in enumerate(results) if r is not None and r.outcome is Outcome.SUCCEEDED), None)
+    won = next((n for n, result in enumerate(results) if result is not None and _has_won(result)), None)
     for n, own in enumerate(scopes):
         if n == won:
             scope.take(own)
@@ -28,3 +28,8 @@ async def run_race(walker: Walking, node: Node, scope: Scope, step_id: str) -> S
     if won is None:
         return StepResult(step_id, node.name, node.kind, outcome_of(results), reasons_of(results))
     return StepResult(step_id, node.name, node.kind, Outcome.SUCCEEDED)
+
+
+def _has_won(result: StepResult) -> bool:
+    """Whether a branch did its work, now or in the run it is taken over from; a skipped one did none."""
+    return result.outcome in (Outcome.SUCCEEDED, Outcome.REUSED)
