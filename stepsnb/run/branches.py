@@ -28,7 +28,8 @@ async def run_branches(
             if has_ended:
                 return None
             result = await branch()
-            has_ended = has_ended or ends(result)
+            if ends(result):
+                has_ended = True
             return result
 
     tasks = [asyncio.create_task(run(branch)) for branch in branches]
