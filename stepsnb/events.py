@@ -46,12 +46,14 @@ class PlanNode(msgspec.Struct, frozen=True, omit_defaults=True):
 class RunStarted(Event):
     """A job run began; `plan` is its steps in order, `forked_from` the run whose artifacts it goes on with.
 
+    `forked_at` is the step of that run from whose start on nothing is taken over, when it was forked there.
     `source`, `base_dir` and `variables` (as JSON texts) are what it takes to load the pipeline again.
     """
 
     pipeline: str = ""
     job: str = ""
     forked_from: str | None = None
+    forked_at: str | None = None
     tags: dict[str, str] = {}
     plan: list[PlanNode] = []
     source: str = ""
@@ -61,6 +63,10 @@ class RunStarted(Event):
 
 class RunResumed(Event):
     """A run that had ended, or was cut off, goes on; what it got done is not done again."""
+
+    pipeline: str = ""
+    job: str = ""
+    forked_from: str | None = None
 
 
 class StepStarted(Event):
@@ -94,6 +100,7 @@ class StepSkipped(Event):
     index: int = 0
     reason: str = ""
     reused: bool = False
+    parent_id: str | None = None
     node: str | None = None
     hash: str = ""
     parts: dict[str, str] = {}
@@ -102,7 +109,7 @@ class StepSkipped(Event):
 class StepFinished(Event):
     """A step ended. `response` is an agent's last text or a task's standard output, bounded.
 
-    `output` is the JSON text of an agent's typed output.
+    `output` is the JSON text of an agent's typed output; `is_final` says that no route may catch how it ended.
     """
 
     name: str = ""
@@ -116,6 +123,7 @@ class StepFinished(Event):
     wrapped_up: bool = False
     fallback_model: str | None = None
     output: str | None = None
+    is_final: bool = False
 
 
 class Output(Event):

@@ -3,6 +3,7 @@
 from .outputs import copy
 from .pipeline import LoadedPipeline, load
 from .plan import plan
+from .resume import replay, resume, start_replay, start_resume
 from .run import OpenRun, Run, RunHandle
 from .tables import cost, models, questions, requests, runs, sql, steps, tool_calls, trajectory, transcript, turns
 
@@ -17,9 +18,13 @@ __all__ = [
     "models",
     "plan",
     "questions",
+    "replay",
     "requests",
+    "resume",
     "runs",
     "sql",
+    "start_replay",
+    "start_resume",
     "steps",
     "tool_calls",
     "trajectory",

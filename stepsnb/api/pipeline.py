@@ -149,7 +149,7 @@ class LoadedPipeline:
             raise InputError(f"run {earlier.run_id}: {unknown_name('step', from_step, begun)}")
         root = earlier.place.root
         past = past_of(events, root, before=from_step)
-        setup = RunSetup(past.trees, past.decisions, past=past, forked_from=earlier.run_id)
+        setup = RunSetup(past.trees, past.decisions, past=past, forked_from=earlier.run_id, forked_at=from_step)
         run = self._build(earlier.job, options, earlier.place, setup=setup)
         return OpenRun(run, self._adapted(options), earlier.place, self._with(options))
 

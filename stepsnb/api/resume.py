@@ -2,21 +2,24 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
+from ..config import load_text
 from ..errors import InputError
-from ..events import Event, RunFinished, RunStarted, StepSkipped, StepStarted
+from ..events import Event, Question, RunFinished, RunStarted, StepSkipped, StepStarted
 from ..outcome import Outcome
-from ..run import RunSetup, handed_in, past_of
+from ..run import Past, RunSetup, handed_in, past_of
 from ..run.redaction import REDACTED
-from ..store import Store, run_events
+from ..store import Store, run_events, run_state
 from ..suggest import unknown_name
 from .options import RunOptions, store_root
 from .pipeline import LoadedPipeline, load
 from .run import Run, RunHandle
+
+_YAML_SUFFIXES = (".yml", ".yaml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +30,24 @@ class _Earlier:
     events: tuple[Event, ...]
     root: Path
 
+    def past(self, *, before: str | None = None) -> Past:
+        """Return what it got done, with what it took over from the run it was forked from."""
+        own = past_of(self.events, self.root, before=before)
+        started = self.started
+        if started.forked_from is None or started.forked_at is None:
+            return own
+        return _read(started.forked_from, self.root).past(before=started.forked_at).then(own)
+
     @property
-    def step_count(self) -> int:
-        """How many step ids it used."""
-        numbers = [e.step_id[1:] for e in self.events if isinstance(e, StepStarted | StepSkipped)]
-        return max((int(number) for number in numbers if number.isdecimal()), default=0)
+    def question_count(self) -> int:
+        """How many questions were asked in it."""
+        return sum(isinstance(event, Question) and event.phase == "asked" for event in self.events)
+
+    @property
+    def step_names(self) -> list[str]:
+        """Names of the steps it began, in order."""
+        begun = [e.name for e in self.events if isinstance(e, StepStarted | StepSkipped) and e.node is not None]
+        return list(dict.fromkeys(begun))
 
 
 def resume(
@@ -40,10 +56,11 @@ def resume(
     """Go on with a run that was cut off or did not succeed, under the id it has, and return it at its end.
 
     Nothing that completed is repeated: steps that succeeded, and their hooks. What failed or was interrupted runs
-    anew, and then what follows it; an agent step starts its conversation anew. `pipeline` takes the place of the one
-    the run was started with; steps whose content it changes run anew.
+    anew, and then what follows it; an agent step starts its conversation anew. The pipeline is read again from its
+    file, or `pipeline` takes its place; steps whose content has changed run anew, with all that follows them.
 
-    Raises: InputError for a run that is unknown, succeeded, or cannot be loaded again; StoreError.
+    Raises: InputError for a run that is unknown, still running, succeeded, or cannot be loaded again; ConfigError
+        where the pipeline is wrong now; StoreError.
     """
     return start_resume(run_id, pipeline=pipeline, **options).result()
 
@@ -52,18 +69,22 @@ def start_resume(
     run_id: str, *, pipeline: LoadedPipeline | str | os.PathLike[str] | None = None, **options: Unpack[RunOptions]
 ) -> RunHandle:
     """Start what `resume` does and return at once."""
-    earlier = _read(run_id, options)
+    earlier = _read(run_id, _root(options))
+    state = run_state(Store(earlier.root), run_id)
+    if state == "running":
+        raise InputError(f"run {run_id} is still under way; wait for its end, or stop it first")
     ended = [event for event in earlier.events if isinstance(event, RunFinished)]
-    if ended and ended[-1].outcome == Outcome.SUCCEEDED:
-        raise InputError(f"run {run_id} has succeeded; nothing is left to do (`replay` runs it again from a step)")
+    if state == "finished" and ended and ended[-1].outcome == Outcome.SUCCEEDED:
+        raise InputError(f"run {run_id} has succeeded, nothing is left to do; `replay` runs it again from a step")
     loaded = _pipeline_of(earlier, pipeline, options)
     setup = RunSetup(
         handed_in(earlier.events, earlier.root),
-        past=past_of(earlier.events, earlier.root),
+        past=earlier.past(),
+        forked_from=earlier.started.forked_from,
         is_resumed=True,
-        step_count=earlier.step_count,
+        question_count=earlier.question_count,
     )
-    return loaded.start_again(earlier.started.job, setup, run_id=run_id, before=earlier.events, options=options)
+    return _start(earlier, loaded, setup, options, run_id=run_id, before=earlier.events)
 
 
 def replay(
@@ -77,7 +98,7 @@ def replay(
 
     The new run has `forked_from`; the one it comes from stays as it was.
 
-    Raises: InputError for an unknown run or step; StoreError.
+    Raises: InputError for an unknown run or step; ConfigError where the pipeline is wrong now; StoreError.
     """
     return start_replay(run_id, from_step=from_step, pipeline=pipeline, **options).result()
 
@@ -90,25 +111,48 @@ def start_replay(
     **options: Unpack[RunOptions],
 ) -> RunHandle:
     """Start what `replay` does and return at once."""
-    earlier = _read(run_id, options)
-    names = [e.name for e in earlier.events if isinstance(e, StepStarted | StepSkipped) and e.node is not None]
-    if from_step not in names:
-        raise InputError(f"run {run_id}: {unknown_name('step', from_step, names)}")
+    earlier = _read(run_id, _root(options))
+    if from_step not in earlier.step_names:
+        raise InputError(f"run {run_id}: {unknown_name('step', from_step, earlier.step_names)}")
     loaded = _pipeline_of(earlier, pipeline, options)
     setup = RunSetup(
         handed_in(earlier.events, earlier.root),
-        past=past_of(earlier.events, earlier.root, before=from_step),
+        past=earlier.past(before=from_step),
         forked_from=run_id,
+        forked_at=from_step,
     )
-    return loaded.start_again(earlier.started.job, setup, options=options)
+    return _start(earlier, loaded, setup, options)
 
 
-def _read(run_id: str, options: RunOptions) -> _Earlier:
-    root = store_root(options.get("store"))
+def _start(
+    earlier: _Earlier,
+    loaded: LoadedPipeline,
+    setup: RunSetup,
+    options: RunOptions,
+    *,
+    run_id: str | None = None,
+    before: Sequence[Event] = (),
+) -> RunHandle:
+    job = earlier.started.job
+    if job not in loaded.jobs:
+        raise InputError(
+            f"run {earlier.started.run_id}: {unknown_name('job', job, loaded.jobs)}; a run of steps that are no job, "
+            "such as that of an `%%agent` cell, cannot go on: run its cell again"
+        )
+    return loaded.start_again(job, setup, run_id=run_id, before=before, options=options)
+
+
+def _root(options: RunOptions) -> Path:
+    if options.get("memory"):
+        raise InputError("a run that goes on is kept in its store; leave `memory` out")
+    return store_root(options.get("store"))
+
+
+def _read(run_id: str, root: Path) -> _Earlier:
     events = tuple(run_events(Store(root), run_id))
     started = next((event for event in events if isinstance(event, RunStarted)), None)
     if started is None:
-        raise InputError(f"there is no run {run_id} in {root}; `stepsnb runs` lists them")
+        raise InputError(f"run {run_id}: its beginning is not in {root}; start it anew with `run`")
     return _Earlier(started, events, root)
 
 
@@ -118,19 +162,25 @@ def _pipeline_of(
     """Load the pipeline of a run again: the file it came from, else the text it was given."""
     if isinstance(given, LoadedPipeline):
         return given
-    variables = {**_variables_of(earlier.started.variables), **(options.get("vars") or {})}
+    started, functions = earlier.started, options.get("functions")
+    variables = {**_variables_of(started.variables), **(options.get("vars") or {})}
     if given is not None:
-        return load(given, vars=variables, functions=options.get("functions"))
-    started = earlier.started
+        return load(given, vars=variables, functions=functions)
     file = Path(started.base_dir) / Path(started.pipeline).name
-    if file.suffix in (".yml", ".yaml") and file.is_file():
-        return load(file, vars=variables, functions=options.get("functions"))
+    if file.suffix in _YAML_SUFFIXES:
+        if not file.is_file():
+            raise InputError(
+                f"run {started.run_id}: its pipeline {file} is gone; put it back, or hand one in with `pipeline=` "
+                "(in a shell `--pipeline FILE`)"
+            )
+        return load(file, vars=variables, functions=functions)
     if not started.source or REDACTED in started.source:
         raise InputError(
-            f"run {started.run_id}: its pipeline is not in the store as a whole, since it holds values that are kept "
-            "out of it; hand it in with `pipeline=`"
+            f"run {started.run_id}: its pipeline was no file and holds values that are kept out of the store; hand it "
+            "in with `pipeline=` (in a notebook load it first, with `%steps load` or its `%%steps` cell)"
         )
-    return load(started.source, vars=variables, functions=options.get("functions"), name=started.pipeline)
+    text = load_text(started.source, file=started.pipeline, base_dir=Path(started.base_dir), variables=variables)
+    return LoadedPipeline(text, variables, functions)
 
 
 def _variables_of(written: Mapping[str, str]) -> dict[str, Any]:

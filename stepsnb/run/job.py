@@ -37,16 +37,17 @@ ABANDONED = "left before its last step"
 class RunSetup:
     """What a run starts from besides its plan: artifacts handed in, and the run it goes on from with its decisions.
 
-    `past` is what of the plan is done already. A run `is_resumed` under the id it had; `step_count` of its step ids
-    are used.
+    `past` is what of the plan is done already, up to the step `forked_at` of the run it was `forked_from`. A run
+    `is_resumed` under the id it had; `question_count` questions were asked in it.
     """
 
     artifacts: tuple[ArtifactTree, ...] = ()
     decisions: Mapping[str, Decision] = field(default_factory=dict)
     past: Past | None = None
     forked_from: str | None = None
+    forked_at: str | None = None
     is_resumed: bool = False
-    step_count: int = 0
+    question_count: int = 0
 
 
 class JobRun:
@@ -57,10 +58,12 @@ class JobRun:
         self._context = context
         context.notes_wanted = plan.notes_wanted
         context.scope.decisions.update(setup.decisions)
+        context.questions = setup.question_count
         context.versions = JobVersions(context.pipeline, plan, context.workspace, context.recorder.run_id)
         self._turn = JobTurn(plan.job, context.pipeline.file, context.workspace.root)
         self._setup = setup
-        self._walker = Walker(context, is_overdue=self._is_overdue, past=setup.past, count=setup.step_count)
+        step_count = 0 if setup.past is None else setup.past.step_count
+        self._walker = Walker(context, is_overdue=self._is_overdue, past=setup.past, count=step_count)
         self._routing = Routing(plan.nodes)
         self._position = 0
         self._cells = 0
@@ -225,7 +228,9 @@ class JobRun:
         self._began = time.monotonic()
         context = self._context
         if self._setup.is_resumed:
-            context.recorder.emit(RunResumed())
+            context.recorder.emit(
+                RunResumed(pipeline=context.pipeline.file, job=self._plan.job.name, forked_from=self._setup.forked_from)
+            )
             for tree in self._setup.artifacts:
                 context.artifacts[tree.name] = tree
                 context.scope.keep(tree)
@@ -235,6 +240,7 @@ class JobRun:
                 pipeline=context.pipeline.file,
                 job=self._plan.job.name,
                 forked_from=self._setup.forked_from,
+                forked_at=self._setup.forked_at,
                 plan=_drawn(self._plan),
                 source=context.pipeline.source_text,
                 base_dir=str(context.pipeline.base_dir),

@@ -1,7 +1,7 @@
 """The versions of resources one run has: chosen together for all its gets, and remembered for the runs that follow."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from ..config import GetStep, Pipeline, PutStep, Resource
 from ..errors import ResourceError
@@ -16,6 +16,7 @@ from ..resources import (
     Wanted,
     choose_versions,
     fetch_artifact,
+    has_new_version,
     read_params,
     refresh_versions,
     resolve_type,
@@ -78,33 +79,56 @@ class JobVersions:
         emit(ResourceVersion(resource=resource.name, version=dict(version), from_check=False))
         return show_version(version)
 
+    def recall(self, name: str, event: ResourceVersion) -> None:
+        """Go on with a version that an earlier part of the run fetched or made in the step `name`."""
+        if event.from_check:
+            self._had[name] = dict(event.version)
+        self._used[event.resource] = dict(event.version)
+
     def remember(self, *, has_succeeded: bool) -> None:
         """Keep what the run had, for `every` and for the jobs that name this one in `passed:`. Raises: StoreError."""
         if self._had or self._used:
             run = JobRun(run_id=self._run_id, has_succeeded=has_succeeded, gets=self._had, resources=self._used)
             self._store.add_run(self._key(self._job), run)
 
+    async def find_new(self) -> Mapping[str, Version]:
+        """Check what the job waits for: return the versions it would run with when one with `trigger: true` is new.
+
+        Empty when there is nothing new, or nothing to run with yet. Raises: ResourceError, StoreError.
+        """
+        triggers = [name for name, step in self._gets.items() if step.trigger]
+        wanted, chosen = await self._search(watched=triggers)
+        if chosen is None:
+            return {}
+        last = {name: version for name in triggers if (version := wanted[name].last_used) is not None}
+        return chosen if has_new_version({name: chosen[name] for name in triggers}, last) else {}
+
     async def _choose(self) -> Mapping[str, Version | None]:
-        steps = {name: step for name, step in self._gets.items() if self._needs_choice(step)}
+        wanted, chosen = await self._search()
+        if chosen is None:
+            raise ResourceError(f"job `{self._job}`: {self._why_nothing(wanted)}")
+        return {name: chosen.get(name) for name in self._gets}
+
+    async def _search(self, watched: Collection[str] = ()) -> tuple[Mapping[str, Wanted], Mapping[str, Version] | None]:
+        """Look for new versions and choose; the steps `watched` take part even if any content would do for them."""
+        steps = {name: step for name, step in self._gets.items() if name in watched or self._needs_choice(step)}
         for name in dict.fromkeys(step.resource for step in steps.values()):
-            await self._refresh(self._pipeline.resource(name))
+            resource = self._pipeline.resource(name)
+            await refresh_versions(self._type_of(resource), source_of(self._pipeline, resource), self._store)
         before = self._store.runs(self._key(self._job))
         last = before[-1].gets if before else {}
         jobs = {job: self._key(job) for step in steps.values() for job in step.passed}
         wanted = {
             name: Wanted(
                 resource=step.resource,
-                mode=step.version,
+                mode=self._had.get(name, step.version),
                 known=self._store.known(self._scope_of(step.resource)),
                 last_used=last.get(name),
                 passed=step.passed,
             )
             for name, step in steps.items()
         }
-        chosen = choose_versions(wanted, succeeded_runs(self._store, jobs))
-        if chosen is None:
-            raise ResourceError(f"job `{self._job}`: {self._why_nothing(wanted)}")
-        return {name: chosen.get(name) for name in self._gets}
+        return wanted, choose_versions(wanted, succeeded_runs(self._store, jobs))
 
     def _needs_choice(self, step: GetStep) -> bool:
         """Whether a version has to be known before anything can be fetched."""
@@ -123,14 +147,9 @@ class JobVersions:
         resource = self._pipeline.resource(step.resource)
         if not self._type_of(resource).needs_check:
             return None
-        await self._refresh(resource)
+        await refresh_versions(self._type_of(resource), source_of(self._pipeline, resource), self._store)
         known = [each.version for each in self._store.known(self._scope_of(resource.name)) if each.from_check]
         return step.pin or (known[-1] if known else None)
-
-    async def _refresh(self, resource: Resource) -> None:
-        kind = self._type_of(resource)
-        if kind.needs_check:
-            await refresh_versions(kind, source_of(self._pipeline, resource), self._store)
 
     def _type_of(self, resource: Resource) -> ResourceType:
         return resolve_type(self._pipeline, resource, store_root=self._workspace.root, run_id=self._run_id)

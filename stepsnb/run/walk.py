@@ -21,7 +21,7 @@ from ..errors import InputError, StepsError, StoreError
 from ..events import StepFinished, StepSkipped, StepStarted
 from ..outcome import Outcome
 from ..plan import Node, rehash
-from ..workspace import ArtifactTree
+from ..workspace import ArtifactTree, Root
 from .blocks import run_across, run_ensemble, run_in_parallel, run_race
 from .context import RunContext
 from .guard import guard_says_no
@@ -31,6 +31,7 @@ from .results import StepResult
 from .routing import Routing, target_of
 from .scope import Scope
 from .step import inputs_of, outputs_of, run_step
+from .steps.load_var import read_variable
 
 
 class Walker:
@@ -52,6 +53,10 @@ class Walker:
         self.is_overdue = is_overdue
         self._past = past or Past()
         self._count = count
+        self._continued: dict[str | None, list[str]] = {}  # by a block's visit, those before that it goes on with
+        self._over: set[str | None] = set()  # visits that ended in an earlier part of the run
+        self._moved_on: set[str | None] = set()  # visits of sequences in which something has run anew
+        self._been: set[str] = set()  # places of steps that have had their turn
 
     def next_id(self) -> str:
         """Make the id of one more step of the run."""
@@ -60,8 +65,11 @@ class Walker:
 
     def has_done(self, node: Node) -> bool:
         """Whether an earlier run got this step of the plan done, with all that is inside it."""
-        done = self._past.peek(node.path)
-        return done is not None and done.result.outcome.is_good
+        return self._past.has_done(node.path)
+
+    def is_over(self, step_id: str) -> bool:
+        """Whether a block is only gone through again, since it came to its end in an earlier part of the run."""
+        return step_id in self._over
 
     async def run_node(self, node: Node, scope: Scope, *, parent_id: str | None = None) -> StepResult:
         """Run one step of any kind to the end of its hooks, and return how it went for the steps after it.
@@ -77,6 +85,10 @@ class Walker:
             raise
         except StepsError as exc:
             result = self.refuse(node, scope, Outcome.ERRORED, str(exc), parent_id=parent_id)
+        if parent_id in self._over:
+            if not result.step_id:
+                return result  # it never began, and neither did its hooks
+            self._over.add(result.step_id)
         outcome, reason = await run_hooks(
             node.hooks, result.outcome, lambda hook: self.run_node(hook, scope, parent_id=result.step_id)
         )
@@ -112,47 +124,86 @@ class Walker:
         self, node: Node, scope: Scope, outcome: Outcome, refusal: str, *, parent_id: str | None = None
     ) -> StepResult:
         """Record a step that did not get to its own work; no route catches that."""
+        if parent_id in self._over and (done := self._find(node, parent_id)[0]) is not None:
+            return self._recall(done, node, scope)
         result = StepResult(self.next_id(), node.name, node.kind, outcome, refusal, is_final=True)
         emit = self.run.recorder.step(result.step_id)
         emit(StepStarted(name=node.name, step_kind=node.kind, index=node.index, parent_id=parent_id, node=node.path))
-        emit(StepFinished(name=node.name, step_kind=node.kind, outcome=outcome, reason=refusal))
+        emit(StepFinished(name=node.name, step_kind=node.kind, outcome=outcome, reason=refusal, is_final=True))
         scope.executed.append(result)
         return result
 
     async def _run_guarded(self, node: Node, scope: Scope, parent_id: str | None) -> StepResult:
-        is_block = isinstance(node.step, DoStep | InParallelStep | RaceStep | EnsembleStep | TryStep)
-        done = self._past.peek(node.path)
-        if getattr(node.step, "across", None):
-            self._past.take(node.path)
-            return await self._run_block(node, scope, parent_id)
-        if done is not None and (not is_block or done.result.outcome is Outcome.SKIPPED):
-            self._past.take(node.path)
-            is_same = not (node.hash and done.hash) or node.hash == done.hash
-            if is_same and (done.result.outcome.is_good or _goes_on(node, done.result)):
-                return self._recall(done, node, scope)
-        if node.step.when is not None and (refusal := await guard_says_no(node, self.run, scope)) is not None:
-            return self._skip(node, refusal)
+        is_block = isinstance(node.step, DoStep | InParallelStep | RaceStep | EnsembleStep | TryStep) or _is_matrix(
+            node
+        )
+        done, cut = self._find(node, parent_id)
+        if done is not None:
+            return await self._go_through(done, cut, node, scope) if is_block else self._recall(done, node, scope)
+        if parent_id in self._over and not isinstance(node.step, TryStep):
+            return StepResult("", node.name, node.kind, Outcome.ABORTED, "never begun")
+        has_begun = bool(cut) or self._past.has_begun_inside(node.path, self._visits_of(parent_id))
+        if not isinstance(node.step, TryStep) and not _is_branch(node):
+            self._moved_on.add(parent_id)
+        if node.step.when is not None and not (is_block and has_begun):
+            refusal = await guard_says_no(node, self.run, scope)
+            if refusal is not None:
+                return self._skip(node, refusal, parent_id)
         if is_block:
-            self._past.take(node.path)
-            return await self._run_block(node, scope, parent_id)
-        result = self._reuse(node, scope) or await self._run_leaf(node, scope, parent_id)
+            return await self._run_block(node, scope, parent_id, cut)
+        # A route that leads back wants the step to be done again, not what it left the last time.
+        reused = None if node.path in self._been else self._reuse(node, scope, parent_id)
+        self._been.add(node.path)
+        result = reused or await self._run_leaf(node, scope, parent_id)
         scope.executed.append(result)
         return result
 
-    def _recall(self, done: Done, node: Node, scope: Scope) -> StepResult:
-        """Go on as if a step had just ended that an earlier run got done; nothing of it is recorded again."""
+    def _find(self, node: Node, parent_id: str | None) -> tuple[Done | None, list[Done]]:
+        """Return the visit of a step that need not be repeated, and those that came before it and were no use.
+
+        In a sequence nothing counts any more once a step has run anew: it may leave something else behind.
+        """
+        done, cut = self._past.take(node.path, self._visits_of(parent_id), lambda visit: _counts(node, visit))
+        if done is None and cut and parent_id in self._over:
+            done = cut.pop()  # it failed or was stopped, and what is around it took that into account
+        return done, cut
+
+    def _visits_of(self, visit: str | None) -> list[str | None]:
+        """Return the ids a visit had: one that goes on with earlier ones stands for them."""
+        return [] if visit in self._moved_on else [visit, *self._continued.get(visit, ())]
+
+    async def _go_through(self, done: Done, cut: Sequence[Done], node: Node, scope: Scope) -> StepResult:
+        """Go through a block that had ended, so that what its steps left is there again; nothing of it runs."""
+        step_id = done.result.step_id
+        if done.result.outcome is not Outcome.SKIPPED:
+            self._continued[step_id] = [each.result.step_id for each in cut]
+            self._over.add(step_id)
+            await self._walk_block(node, scope, step_id)
+            self._over.discard(step_id)
         for tree in done.trees:
             self.run.artifacts[tree.name] = tree
             scope.keep(tree)
+        return done.result
+
+    def _recall(self, done: Done, node: Node, scope: Scope) -> StepResult:
+        """Go on as if a step had just ended that an earlier run got done; nothing of it is recorded again."""
+        self._been.add(node.path)
+        for tree in done.trees:
+            self.run.artifacts[tree.name] = tree
+            scope.keep(tree)
+        for version in done.versions:
+            self.run.versions.recall(node.name, version)
         if done.decision is not None:
             scope.decisions[node.step.name] = done.decision
-        if isinstance(node.step, LoadVarStep):
-            scope.variables[node.step.load_var] = done.result.text or ""
+        if isinstance(node.step, LoadVarStep) and done.result.outcome is Outcome.SUCCEEDED:
+            # Read again: what was recorded of it may be shortened, or have a secret hidden.
+            artifact, _, path = node.step.file.partition("/")
+            scope.variables[node.step.load_var] = read_variable(node.step, Root(scope.artifacts[artifact].path), path)
         if done.result.outcome is not Outcome.SKIPPED:
             scope.executed.append(done.result)
         return done.result
 
-    def _reuse(self, node: Node, scope: Scope) -> StepResult | None:
+    def _reuse(self, node: Node, scope: Scope, parent_id: str | None) -> StepResult | None:
         """Take over what the step left when it last ran with the same content and inputs; None when it has to run."""
         cache = self.run.cache
         if cache is None:
@@ -173,6 +224,7 @@ class Walker:
                 index=node.index,
                 reason=reason,
                 reused=True,
+                parent_id=parent_id,
                 node=node.path,
                 hash=node.hash,
                 parts=node.fingerprint.parts,
@@ -183,10 +235,18 @@ class Walker:
             scope.keep(tree)
         return StepResult(step_id, node.name, node.kind, Outcome.REUSED, reason, entry.text)
 
-    def _skip(self, node: Node, reason: str) -> StepResult:
+    def _skip(self, node: Node, reason: str, parent_id: str | None) -> StepResult:
         step_id = self.next_id()
         self.run.recorder.step(step_id)(
-            StepSkipped(name=node.name, step_kind=node.kind, index=node.index, reason=reason, node=node.path)
+            StepSkipped(
+                name=node.name,
+                step_kind=node.kind,
+                index=node.index,
+                reason=reason,
+                parent_id=parent_id,
+                node=node.path,
+                hash=node.hash,
+            )
         )
         return StepResult(step_id, node.name, node.kind, Outcome.SKIPPED, reason)
 
@@ -228,11 +288,12 @@ class Walker:
         except InputError:
             return None
 
-    async def _run_block(self, node: Node, scope: Scope, parent_id: str | None) -> StepResult:
-        """Run a block and record it; its own row says how it went as a whole."""
+    async def _run_block(self, node: Node, scope: Scope, parent_id: str | None, cut: Sequence[Done]) -> StepResult:
+        """Run a block, or go on with one of which some is done; its own row says how it went as a whole."""
         if isinstance(node.step, TryStep):
             return await self._run_try(node, scope, parent_id)
         step_id, began = self.next_id(), time.monotonic()
+        self._continued[step_id] = [each.result.step_id for each in cut]
         emit = self.run.recorder.step(step_id)
         emit(
             StepStarted(
@@ -256,6 +317,7 @@ class Walker:
                 duration_s=time.monotonic() - began,
                 verdict=result.verdict,
                 note=result.note,
+                is_final=result.is_final,
             )
         )
         return result
@@ -283,9 +345,30 @@ class Walker:
         return result
 
 
-def _goes_on(node: Node, result: StepResult) -> bool:
-    """Whether the plan went on after a step that did not succeed: inside a `try`, or where a route caught it."""
-    return (node.parent is not None and node.parent.kind == "try") or target_of(node, result) is not None
+def _counts(node: Node, visit: Done) -> bool:
+    """Whether a visit need not be repeated: of the same content, and the plan went on after it.
+
+    It went on after a step that did not succeed where a `try` or a route caught that.
+    """
+    if node.hash and visit.hash and node.hash != visit.hash:
+        return False
+    result = visit.result
+    if result.outcome.is_good:
+        return True
+    is_tried = node.parent is not None and node.parent.kind == "try"
+    return (is_tried and result.outcome is not Outcome.ABORTED) or target_of(node, result) is not None
+
+
+def _is_matrix(node: Node) -> bool:
+    return getattr(node.step, "across", None) is not None
+
+
+def _is_branch(node: Node) -> bool:
+    """Whether a step runs beside others, which see nothing of what it leaves."""
+    outer = node.parent
+    while outer is not None and outer.kind == "try":
+        outer = outer.parent
+    return outer is not None and (isinstance(outer.step, InParallelStep | RaceStep | EnsembleStep) or _is_matrix(outer))
 
 
 def _with_time_left(step: Step, used_s: float) -> Step | None:

@@ -13,7 +13,7 @@ from .frames import (
     transcript_df,
     turns_df,
 )
-from .read import job_events, run_events
+from .read import job_events, run_events, run_state
 from .session import DamagedSpool, Store
 from .spool import Spool, open_spool
 
@@ -28,6 +28,7 @@ __all__ = [
     "questions_df",
     "requests_df",
     "run_events",
+    "run_state",
     "runs_df",
     "sql_df",
     "steps_df",

@@ -71,7 +71,7 @@ FROM (
     SELECT *, unnest(from_json(payload, '{
         "pipeline": "VARCHAR", "job": "VARCHAR", "forked_from": "VARCHAR", "tags": "JSON"
     }'))
-    FROM batch WHERE kind = 'run_started'
+    FROM batch WHERE kind IN ('run_started', 'run_resumed')
 )
 """
 
@@ -215,7 +215,7 @@ FROM (
 """
 
 PROJECTIONS: Final = (
-    Projection(frozenset({"run_started"}), _RUN_STARTS),
+    Projection(frozenset({"run_started", "run_resumed"}), _RUN_STARTS),
     Projection(frozenset({"run_finished"}), _RUN_ENDS),
     Projection(frozenset({"step_started"}), _STEP_STARTS),
     Projection(frozenset({"step_finished", "step_skipped"}), _STEP_ENDS),

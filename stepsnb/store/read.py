@@ -34,6 +34,17 @@ def run_events(store: "Store", run_id: str) -> list[Event]:
     return _decode(run_id, [row[0] for row in rows])
 
 
+def run_state(store: "Store", run_id: str) -> str:
+    """Return `finished`, `running`, or `interrupted` for a run whose process is gone.
+
+    Raises: InputError for an unknown run; StoreError.
+    """
+    with store.session() as db:
+        check_run(db, run_id)
+        found = db.execute("SELECT state FROM runs WHERE run_id = ?", [run_id]).fetchone()
+    return "interrupted" if found is None else str(found[0])
+
+
 def job_events(store: "Store", pipeline: str, job: str, *, count: int) -> list[list[Event]]:
     """Return what the steps of the latest runs of a job did and left, latest run first, each run's events in order.
 

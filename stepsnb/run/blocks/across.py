@@ -36,7 +36,7 @@ async def run_across(walker: Walking, node: Node, scope: Scope, step_id: str) ->
         scope.take(own, artifacts=False)
     outcome = outcome_of(results)
     outputs = node.step.outputs if isinstance(node.step, TaskStep | AgentStep) else ()
-    if outcome is Outcome.SUCCEEDED:
+    if outcome is Outcome.SUCCEEDED and not walker.is_over(step_id):
         for name in outputs:
             tree = await finish_in_thread(_collect, walker, name, cells, scopes)
             walker.run.keep(tree, walker.run.recorder.step(step_id))

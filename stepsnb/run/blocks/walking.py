@@ -18,6 +18,10 @@ class Walking(Protocol):
         """Whether nothing more may be begun."""
         ...
 
+    def is_over(self, step_id: str) -> bool:
+        """Whether the block is only gone through again, since it came to its end in an earlier part of the run."""
+        ...
+
     async def run_node(self, node: Node, scope: Scope, *, parent_id: str | None = None) -> StepResult:
         """Run one step with its guard, attempts and hooks."""
         ...

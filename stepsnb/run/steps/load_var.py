@@ -4,17 +4,24 @@ from ...config import LoadVarStep
 from ...errors import InputError, WorkspaceError
 from ...outcome import Outcome
 from ...settings import LOAD_VAR_BYTES
-from ...workspace import decode_text
+from ...workspace import Root, decode_text
 from ..context import StepContext, StepEnd
 
 
 async def run_load_var_step(step: LoadVarStep, ctx: StepContext) -> StepEnd:
-    """Read the file, without the blanks around its text, and set the variable.
+    """Read the file and set the variable. Raises: InputError as `read_variable` does."""
+    value = read_variable(step, ctx.directory.root, step.file)
+    ctx.scope.variables[step.load_var] = value
+    return StepEnd(Outcome.SUCCEEDED, value)
+
+
+def read_variable(step: LoadVarStep, root: Root, path: str) -> str:
+    """Return what a file below `root` holds, without the blanks around it.
 
     Raises: InputError for a file that is missing, too long or no text.
     """
     try:
-        with ctx.directory.root.open_read(step.file) as file:
+        with root.open_read(path) as file:
             raw = file.read(LOAD_VAR_BYTES + 1)
     except (OSError, WorkspaceError) as exc:
         why = exc.strerror.lower() if isinstance(exc, OSError) and exc.strerror else str(exc)
@@ -24,6 +31,4 @@ async def run_load_var_step(step: LoadVarStep, ctx: StepContext) -> StepEnd:
     decoded = decode_text(raw)
     if decoded is None:
         raise InputError(f"load_var `{step.load_var}`: `{step.file}` is not text")
-    value = decoded.text.strip()
-    ctx.scope.variables[step.load_var] = value
-    return StepEnd(Outcome.SUCCEEDED, value)
+    return decoded.text.strip()
