@@ -21,7 +21,9 @@ if TYPE_CHECKING:
         load,
         models,
         questions,
+        replay,
         requests,
+        resume,
         runs,
         sql,
         steps,
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
         transcript,
         turns,
     )
+    from .config import schema
     from .errors import StepsError, ToolError
     from .outcome import Outcome
     from .store import Store
@@ -51,8 +54,11 @@ _HOMES = {
     "models": "api",
     "plan": "plan",
     "questions": "api",
+    "replay": "api",
     "requests": "api",
+    "resume": "api",
     "runs": "api",
+    "schema": "config",
     "sql": "api",
     "steps": "api",
     "tool_calls": "api",
@@ -76,8 +82,11 @@ __all__ = [
     "models",
     "plan",
     "questions",
+    "replay",
     "requests",
+    "resume",
     "runs",
+    "schema",
     "sql",
     "steps",
     "tool_calls",

@@ -65,6 +65,9 @@ PARAM_FILE_BYTES: Final = 1_048_576
 CHECK_S: Final = 5 * 60.0
 """How long one check of a resource may take."""
 
+WATCH_S: Final = 30.0
+"""How long `stepsnb watch` waits between two checks."""
+
 TASK_OUTPUT_BYTES: Final = 16 * 1024
 """Of each of a task's output streams in the record; the true size is kept beside it."""
 

@@ -42,6 +42,8 @@ class LiveText:
         match event:
             case events.RunStarted():
                 self._say(f"job `{event.job}`, run {event.run_id}")
+            case events.RunResumed():
+                self._say(f"job `{event.job}`, run {event.run_id} goes on")
             case events.StepStarted():
                 who = f" (agent {event.agent}, {event.model})" if event.agent else ""
                 self._say(f"▶ {event.step_kind} `{event.name}`{who}")

@@ -7,10 +7,29 @@ from collections.abc import Sequence
 from .. import __version__
 from ..errors import Aborted, InputError, StepsError
 from ..outcome import EXIT_CODES, Outcome
-from . import copy, cost, demo, models, plan, run, runs, test, trajectory, transcript, validate
+from . import (
+    copy,
+    cost,
+    demo,
+    models,
+    plan,
+    replay,
+    resume,
+    run,
+    runs,
+    schema,
+    test,
+    trajectory,
+    transcript,
+    validate,
+    watch,
+)
 from .output import OutputError, open_closed_streams, print_json, say, silence
 
-_VERBS = (run, plan, validate, test, runs, cost, models, trajectory, transcript, copy, demo)
+_VERBS = (
+    *(run, resume, replay, watch, plan, validate, test, schema),
+    *(runs, cost, models, trajectory, transcript, copy, demo),
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -64,3 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     for verb in _VERBS:
         verb.add_verb(verbs)
     return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -40,6 +40,11 @@ def add_answers(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_no_wait(parser: argparse.ArgumentParser) -> None:
+    """Offer `--no-wait`."""
+    parser.add_argument("--no-wait", action="store_true", help="a question nobody answers takes its default at once")
+
+
 def variables(args: argparse.Namespace) -> dict[str, object]:
     """Return the variables of `--vars-file`, overridden by those of `--var`.
 

@@ -3,6 +3,7 @@
 import argparse
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,7 +42,7 @@ def test(args: argparse.Namespace) -> int:
         args.store = Path(folder)
         for file, pipeline in pipelines:
             for job in pipeline.jobs:
-                watched = watch(pipeline, job, args)
+                watched = watch(partial(pipeline.start, job), args)
                 if watched.was_stopped:
                     raise Aborted("stopped")
                 outcomes.append(watched.outcome)

@@ -2,17 +2,21 @@
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ..outcome import Outcome
 from .live import LiveText, cost_line
 from .options import answers
 from .output import say
-from .stopping import stop_on_signals
+from .stopping import Stops, stop_on_signals
 from .terminal_asker import terminal_asker
 
 if TYPE_CHECKING:
-    from ..api import LoadedPipeline, Run
+    from pathlib import Path
+
+    from ..api import Run, RunHandle
+    from ..events import Emit
+    from ..people import Asker
 
 
 class Watched(NamedTuple):
@@ -23,22 +27,42 @@ class Watched(NamedTuple):
     was_stopped: bool
 
 
-def watch(pipeline: "LoadedPipeline", job: str | None, args: argparse.Namespace) -> Watched:
+class Starter(Protocol):
+    """Starts a run with the options of a command."""
+
+    def __call__(
+        self,
+        *,
+        answers: dict[str, str] | list[str] | None,
+        store: "Path | None",
+        memory: bool,
+        asker: "Asker | None",
+        on_event: "Emit",
+    ) -> "RunHandle":
+        """Start it and return at once."""
+        ...
+
+
+def watch(start: Starter, args: argparse.Namespace) -> Watched:
     """Run one job to its end; its live text goes beside the JSON value if one is asked for."""
+    with stop_on_signals() as stops:
+        return watch_until_stopped(start, args, stops)
+
+
+def watch_until_stopped(start: Starter, args: argparse.Namespace, stops: Stops) -> Watched:
+    """Run one of several jobs to its end, or to the stop that ends them all."""
     out = sys.stderr if args.json else sys.stdout
     if "" not in sys.path:
         sys.path.insert(0, "")  # `{python: module:function}` finds modules of the current folder, as `python -m` does
-    with stop_on_signals() as stops:
-        handle = pipeline.start(
-            job,
-            answers=answers(args),
-            store=args.store,
-            memory=args.memory,
-            asker=None if args.no_wait else terminal_asker(out),
-            on_event=LiveText(out),
-        )
-        stops.tell(handle)
-        handle.wait()
+    handle = start(
+        answers=answers(args),
+        store=args.store,
+        memory=args.memory,
+        asker=None if args.no_wait else terminal_asker(out),
+        on_event=LiveText(out),
+    )
+    stops.tell(handle)
+    handle.wait()
     run = handle.result()
     say(f"job `{run.job}` {run.outcome}", file=out)
     if any(step.kind == "agent" for step in run.steps):

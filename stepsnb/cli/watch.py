@@ -1,0 +1,121 @@
+"""`stepsnb watch FILE [JOB]`: run jobs whenever a resource they wait for has something new."""
+
+import argparse
+import asyncio
+import re
+import sys
+import threading
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import InputError, StepsError
+from ..outcome import EXIT_CODES, Outcome, worst
+from ..settings import WATCH_S
+from .options import add_answers, add_json, add_store, add_vars, variables
+from .output import print_json, say
+from .stopping import Stops, stop_on_signals
+
+if TYPE_CHECKING:
+    from ..api import Run
+    from ..api.watch import Watch
+    from .options import Verbs
+
+_UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def add_verb(verbs: "Verbs") -> None:
+    """Offer `watch`."""
+    parser = verbs.add_parser(
+        "watch",
+        help="run jobs whenever there is a new version of what they wait for",
+        description="Check the resources of `get` steps with `trigger: true`, and run their jobs when one is new.",
+    )
+    parser.add_argument("file", type=Path, metavar="FILE", help="the pipeline")
+    parser.add_argument(
+        "job", nargs="?", metavar="JOB", help="only this job and those that its versions go on to (default: all)"
+    )
+    parser.add_argument("--interval", default="", metavar="TIME", help=f"between two checks (default: {WATCH_S:g}s)")
+    parser.add_argument("--once", action="store_true", help="check once, run what that leads to, and end")
+    add_vars(parser)
+    add_answers(parser)
+    parser.set_defaults(verb=watch, memory=False, no_wait=True)
+    add_store(parser)
+    add_json(parser)
+
+
+def watch(args: argparse.Namespace) -> int:
+    """Check again and again until stopped; with `--once` the exit code is that of the worst run."""
+    import stepsnb
+
+    from ..api.watch import Watch
+    from .watching import watch_until_stopped
+
+    interval_s = _seconds(args.interval) if args.interval else WATCH_S
+    pipeline = stepsnb.load(args.file, vars=variables(args))
+    watched = Watch(pipeline, args.job, store=args.store)
+    out = sys.stderr if args.json else sys.stdout
+    say(f"watching for {', '.join(f'`{job}`' for job in watched.jobs)}; Ctrl-C ends it", file=out)
+    runs: list[Run] = []
+    outcomes: list[Outcome] = []
+    with stop_on_signals() as stops:
+        while not stops.count:
+            has_run = False
+            for job in watched.jobs:
+                try:
+                    is_due = _check(watched, job, stops)
+                except StepsError as exc:
+                    say(f"job `{job}`: {exc}", file=sys.stderr)
+                    outcomes.append(Outcome.ERRORED)
+                    continue
+                if is_due:
+                    ended = watch_until_stopped(partial(pipeline.start, job), args, stops)
+                    runs.append(ended.run)
+                    outcomes.append(ended.outcome)
+                    has_run = True
+            if args.once and not has_run:
+                break
+            if not has_run and not stops.count:
+                _wait(interval_s, stops)
+    if args.json:
+        print_json({"runs": [run.to_json() for run in runs]})
+    return EXIT_CODES[Outcome.ABORTED if stops.count else worst(outcomes)]
+
+
+def _check(watched: "Watch", job: str, stops: Stops) -> bool:
+    """Look whether a job is due; a stop ends that too."""
+    if stops.count:
+        return False
+    task = watched.start_check(job)
+    stops.tell(task)
+    task.wait()
+    try:
+        return task.result()
+    except asyncio.CancelledError:
+        return False
+
+
+def _wait(seconds: float, stops: Stops) -> None:
+    pause = _Pause()
+    stops.tell(pause)
+    pause.over.wait(seconds)
+
+
+class _Pause:
+    """The time between two checks, which a stop cuts short."""
+
+    def __init__(self) -> None:
+        self.over = threading.Event()
+
+    def cancel(self) -> None:
+        """End it."""
+        self.over.set()
+
+
+def _seconds(text: str) -> float:
+    """Read a duration as pipelines have them. Raises: InputError."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h)", text.strip())
+    seconds = float(found[1]) * _UNITS_S[found[2]] if found else 0.0
+    if not seconds:
+        raise InputError(f"--interval `{text}`: write it like `30s`, `5m` or `1h`")
+    return seconds
