@@ -1,10 +1,26 @@
 """The printed JSON Schema."""
 
+from pathlib import Path
+from typing import get_args
+
 import jsonschema
 import pytest
 import yaml
 
-from stepsnb.config import schema
+from stepsnb.config import Pipeline, schema
+from stepsnb.config.concept import Concept
+from stepsnb.config.conversions import to_plain
+from stepsnb.config.problems import Problems
+from stepsnb.config.reader import read_tree
+
+CORPUS = Path(__file__).parents[1] / "corpus" / "valid"
+VALID = [path for path in sorted(CORPUS.glob("*.yml")) if "# with: --var" not in path.read_text("utf-8")]
+
+
+@pytest.fixture(scope="module")
+def validator():
+    return jsonschema.Draft202012Validator(schema())
+
 
 PIPELINE = """
 agents:
@@ -64,3 +80,64 @@ jobs:
     assert: {verdict: "yes"}
 """
     jsonschema.validate(yaml.load(text, yaml.BaseLoader) | {"agents": yaml.safe_load(text)["agents"]}, schema())
+
+
+def concepts(model=Pipeline):
+    """Yield every model of the language, each once."""
+    seen = []
+
+    def search(kind):
+        if kind in seen or not (isinstance(kind, type) and issubclass(kind, Concept)):
+            for part in get_args(kind):
+                search(part)
+            return
+        seen.append(kind)
+        for field in kind.model_fields.values():
+            search(field.annotation)
+
+    search(model)
+    return seen
+
+
+def test_schema_has_every_key_of_every_concept():
+    printed = schema()
+    definitions = printed["$defs"] | {"Pipeline": printed}
+
+    for concept in concepts():
+        assert definitions[concept.__name__]["properties"].keys() == concept.keys(), concept
+        assert definitions[concept.__name__]["additionalProperties"] is False
+
+
+def test_schema_names_steps_of_any_kind():
+    printed = schema()
+
+    assert printed["$defs"]["DoStep"]["properties"]["do"]["items"] == {"$ref": "#/$defs/Step"}
+    assert printed["$defs"]["Job"]["properties"]["ensure"]["anyOf"] == [{"$ref": "#/$defs/Step"}, {"type": "null"}]
+    assert len(printed["$defs"]["Step"]["anyOf"]) == 11
+
+
+@pytest.mark.parametrize("path", VALID, ids=lambda path: path.stem)
+def test_schema_accepts_the_corpus(validator, path):
+    tree = read_tree(path.read_text("utf-8"), Problems("p.yml"), {}).root
+
+    validator.validate(to_plain(tree))
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "{task: t, run: echo, rnu: x}",
+        "{do: [{tsak: t}]}",
+        "{in_parallel: [{task: t, run: echo}]}",
+        "{in_parallel: {steps: [], limit: 0}}",
+        "{task: t, run: echo, across: [{values: [a]}]}",
+        "{get: r, version: newest}",
+        "{put: r, inputs: some}",
+        "{task: t, run: echo, ensure: {task: x, rn: echo}}",
+        "{task: t, run: echo, container_limits: {memory: lots}}",
+        "{agent: a, prompt: Go., verdicts: [{a: b, c: d}]}",
+    ],
+)
+def test_schema_refuses_what_the_loader_does(validator, step):
+    with pytest.raises(jsonschema.ValidationError):
+        validator.validate(yaml.safe_load(f"jobs: [{{name: j, plan: [{step}]}}]"))
