@@ -224,6 +224,8 @@ class Fold:
                 self._push_step(node.name, node.step_kind, node.parent)
 
     def _finish_run(self, event: RunFinished) -> None:
+        if "" in self._by_id:  # what was said about the run as a whole has a row; it ends as the run does
+            self._set(self._by_id[""].path, status=event.outcome)
         for step in self._nodes:
             self._cut_off(step)
         self._set((), outcome=event.outcome, error=_reason(event.error), duration_s=event.duration_s)
@@ -244,11 +246,10 @@ class Fold:
 
     def _start_step(self, event: StepStarted) -> None:
         step = self._place(event)
-        where = "".join(f" [{key}={value}]" for key, value in event.coordinates.items())
         self._set(
             step.path,
             step_id=event.step_id,
-            name=one_line(event.name + where, NAME_CHARACTERS),
+            name=one_line(event.name, NAME_CHARACTERS),
             status="running",
             agent=event.agent and one_line(event.agent, NAME_CHARACTERS),
             model=event.model and one_line(event.model, NAME_CHARACTERS),

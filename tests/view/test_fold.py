@@ -160,10 +160,22 @@ def test_a_step_that_is_not_in_the_plan_is_added():
     state = fold(
         RunStarted(plan=[PlanNode("a", "task")]),
         StepStarted(step_id="s1", name="a", step_kind="task", index=0),
-        StepStarted(step_id="s2", name="extra", step_kind="agent", index=1, parent_id="s1", coordinates={"dim": "api"}),
+        StepStarted(step_id="s2", name="extra", step_kind="agent", index=1, parent_id="s1"),
     ).state
 
-    assert [(step["name"], step["parent"]) for step in state["steps"]] == [("a", None), ("extra [dim=api]", 0)]
+    assert [(step["name"], step["parent"]) for step in state["steps"]] == [("a", None), ("extra", 0)]
+
+
+def test_cell_of_a_matrix_is_named_as_it_was_recorded():
+    cell = StepStarted(step_id="s1", name="extra [dim=api]", step_kind="agent", coordinates={"dim": "api"})
+
+    assert fold(cell).state["steps"][0]["name"] == "extra [dim=api]"
+
+
+def test_what_is_said_about_the_whole_run_ends_as_the_run_does():
+    state = fold(Note(text="an answer was not used"), RunFinished(outcome="succeeded")).state
+
+    assert [(step["name"], step["status"]) for step in state["steps"]] == [("run", "succeeded")]
 
 
 def test_another_attempt_uses_the_same_row_and_says_so():
