@@ -33,7 +33,7 @@ def test_every_notebook_has_a_pipeline() -> None:
 def test_pipeline_loads_with_a_real_model(name: str, text: str, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(NOTEBOOKS)
 
-    pipeline = stepsnb.load(text, name=name, vars={"model": model}).pipeline
+    pipeline = stepsnb.load(text, name=name, vars={"model": model, "notice": "Low water at 12:48."}).pipeline
 
     assert {agent.source.model or pipeline.defaults.model for agent in pipeline.agents} == {model}
 
@@ -51,6 +51,25 @@ def test_change_of_the_coding_agent_is_proved_by_tests_that_failed_before(
     assert re.search(r"FAIL .*\n1 of 3 passed\n\Z", said["project"] or "", re.S)
     assert said["prove"] == "3 of 3 passed\n"
     assert run.files["project/tests.py"].read_bytes() == (NOTEBOOKS / "projects/bill/tests.py").read_bytes()
+
+
+def test_revised_notice_is_translated_voted_on_and_printed_once_it_is_approved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(NOTEBOOKS)
+    draft, sheet = pipelines_of("03_revise_vote_approve.ipynb")
+    model = "scripted/scripted/03_revise_vote_approve.yml"
+
+    revised = stepsnb.load(draft, vars={"model": model}).run(store=tmp_path)
+    notice = revised.files["notice/notice.md"].read_text(encoding="utf-8").strip()
+    loaded = stepsnb.load(sheet, vars={"model": model, "notice": notice})
+    refused = loaded.run(store=tmp_path, answers={"print": "reject"})
+    printed = loaded.run(store=tmp_path, answers={"print": "approve"})
+
+    assert [step.verdict for step in revised.steps if step.name == "editor"] == ["revise", "print"]
+    assert (refused.outcome, "sheet/sheet.md" in refused.files) == (Outcome.FAILED, False)
+    assert (printed.outcome, printed.error) == (Outcome.SUCCEEDED, None)
+    assert len(printed.files["sheet/sheet.md"].read_text(encoding="utf-8").splitlines()) == 3
 
 
 def test_demo_copies_all_that_the_notebooks_need(tmp_path: Path) -> None:
