@@ -1,4 +1,4 @@
-"""YAML to checked models: strict, with a place for every problem; reads no file but the one it is asked to load."""
+"""YAML to checked models: strict, with a place for every problem; reads only the file it is given and those it names."""
 
 from .agent import Agent
 from .artifact_flow import FILES_ARTIFACT, Flow, FlowProblem, check_artifacts
