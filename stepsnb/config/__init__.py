@@ -1,4 +1,4 @@
-"""YAML to checked models: strict, with a place for every problem; reads only the file it is given and those it names."""
+"""YAML to checked models: strict, with a place for every problem; reads only its file and those that one names."""
 
 from .agent import Agent
 from .artifact_flow import FILES_ARTIFACT, Flow, FlowProblem, check_artifacts

@@ -171,7 +171,11 @@ def _all_made(step: Step) -> frozenset[str]:
 def _makers(branches: Sequence[Step]) -> dict[str, str]:
     """Say of each artifact which branch makes it, in words."""
     return {
-        name: f"branch {number} ({branch.kind} `{branch.name}`)"
+        name: f"branch {number} ({_shown(branch)})"
         for number, branch in enumerate(branches, 1)
         for name in _all_made(branch)
     }
+
+
+def _shown(step: Step) -> str:
+    return step.kind if step.name == step.kind else f"{step.kind} `{step.name}`"

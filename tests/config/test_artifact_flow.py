@@ -77,6 +77,12 @@ def test_branch_does_not_read_what_another_makes():
     assert text.startswith("no branch reads what another makes, and the input `a` is made by branch 1 (task `t`)")
 
 
+def test_branch_without_a_name_is_told_by_its_kind():
+    block = InParallelStep(block={"steps": (DoStep(steps=(task(makes=("a",)),)), task(takes=("a",)))})
+
+    assert "is made by branch 1 (do);" in problems([block])[0][1]
+
+
 def test_branch_reads_what_it_makes_itself():
     block = InParallelStep(block={"steps": (DoStep(steps=(task(makes=("a",)), task(takes=("a",)))),)})
 
