@@ -13,7 +13,8 @@ from ..usage import Usage
 class StepResult:
     """One executed or skipped step; `text` is an agent's last text or a task's standard output, `data` typed output.
 
-    `is_final` says that no route may catch how it ended: it did not get to its work, or its money is spent.
+    `is_final` says that no route may catch how it ended: it did not get to its work, or its money is spent. `tried` is
+    how it really ended where a `try:` took a failure or error for good; None elsewhere.
     """
 
     step_id: str
@@ -26,6 +27,7 @@ class StepResult:
     note: str | None = None
     data: object = None
     is_final: bool = False
+    tried: Outcome | None = None
 
 
 @dataclass(frozen=True, slots=True)

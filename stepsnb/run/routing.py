@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from ..config import AgentStep, EnsembleStep
+from ..config import AgentStep, EnsembleStep, Step, TryStep
 from ..outcome import Outcome
 from ..plan import Node
 from .results import StepResult
@@ -23,7 +23,7 @@ class Routing:
         """Count a visit of a step; the reason why it may not be visited again, None when it may."""
         node = self._nodes[position]
         self._visits[position] += 1
-        limit = getattr(node.step, "max_visits", None)
+        limit = getattr(_routed(node.step), "max_visits", None)
         if limit is not None and self._visits[position] > limit:
             return f"visited more than {limit} times (`max_visits`)"
         return None
@@ -47,15 +47,23 @@ class Routing:
 def target_of(node: Node, result: StepResult) -> str | None:
     """Return the name a step's result leads to; None when nothing is said about it.
 
-    `failure` catches what said no and what broke, never an abort or spent money.
+    `failure` catches what said no and what broke, never an abort or spent money. A step inside a `try:` is routed by
+    how it really ended.
     """
-    step = node.step
-    is_caught = result.outcome in (Outcome.FAILED, Outcome.ERRORED) and not result.is_final
+    step, outcome = _routed(node.step), result.tried or result.outcome
+    is_caught = outcome in (Outcome.FAILED, Outcome.ERRORED) and not result.is_final
     if isinstance(step, AgentStep | EnsembleStep) and step.routes:
-        if result.outcome.is_good:
+        if outcome.is_good:
             return step.routes.get(result.verdict or "")
         return step.routes.get("failure") if is_caught else None
     to = getattr(step, "to", None)
-    if to is None or result.outcome in (Outcome.SKIPPED,):
+    if to is None or outcome is Outcome.SKIPPED:
         return None
-    return (to.success if result.outcome.is_good else to.failure if is_caught else None) or None
+    return (to.success if outcome.is_good else to.failure if is_caught else None) or None
+
+
+def _routed(step: Step) -> Step:
+    """Return the step whose routes count: that inside a `try:`."""
+    while isinstance(step, TryStep):
+        step = step.step
+    return step

@@ -24,6 +24,7 @@ from ..plan import Node, rehash
 from ..workspace import ArtifactTree, Root
 from .blocks import run_across, run_ensemble, run_in_parallel, run_race
 from .context import RunContext
+from .deadline import in_time
 from .guard import guard_says_no
 from .hooks import run_hooks
 from .past import Done, Past
@@ -32,6 +33,8 @@ from .routing import Routing, target_of
 from .scope import Scope
 from .step import inputs_of, outputs_of, run_step
 from .steps.load_var import read_variable
+
+_LATE = "took longer than its `timeout:`"
 
 
 class Walker:
@@ -92,12 +95,15 @@ class Walker:
         outcome, reason = await run_hooks(
             node.hooks, result.outcome, lambda hook: self.run_node(hook, scope, parent_id=result.step_id)
         )
-        return result if outcome is result.outcome else replace(result, outcome=outcome, reason=reason)
+        if outcome is not result.outcome:
+            return replace(result, outcome=outcome, reason=reason)
+        return _as_tried(result) if isinstance(node.step, TryStep) else result
 
     async def run_sequence(self, nodes: Sequence[Node], scope: Scope, *, parent_id: str | None = None) -> StepResult:
         """Run steps in order, or where their routes lead, to the end or to the first that stops them.
 
-        Returns the last result; its outcome is that of the sequence.
+        Returns the last result; its outcome is that of the sequence, which has succeeded when its last step was
+        skipped, reused or routed on.
         """
         routing, position = Routing(nodes), 0
         result = StepResult("", "", "do", Outcome.SUCCEEDED)
@@ -109,7 +115,7 @@ class Walker:
             if following is None:
                 return result
             position = following
-        return replace(result, outcome=Outcome.SUCCEEDED) if not result.outcome.is_good else result
+        return replace(result, outcome=Outcome.SUCCEEDED, reason=None)
 
     async def visit(
         self, routing: Routing, nodes: Sequence[Node], position: int, scope: Scope, *, parent_id: str | None = None
@@ -145,7 +151,7 @@ class Walker:
         has_begun = bool(cut) or self._past.has_begun_inside(node.path, self._visits_of(parent_id))
         if not isinstance(node.step, TryStep) and not _is_branch(node):
             self._moved_on.add(parent_id)
-        if node.step.when is not None and not (is_block and has_begun):
+        if node.step.when is not None and not _is_matrix(node) and not (is_block and has_begun):
             refusal = await guard_says_no(node, self.run, scope)
             if refusal is not None:
                 return self._skip(node, refusal, parent_id)
@@ -289,10 +295,35 @@ class Walker:
             return None
 
     async def _run_block(self, node: Node, scope: Scope, parent_id: str | None, cut: Sequence[Done]) -> StepResult:
+        """Run a block, again while it fails and has attempts and time left; each attempt finds what the first found."""
+        # The cells of a matrix have attempts and a deadline each.
+        step, began = None if _is_matrix(node) else node.step, time.monotonic()
+        attempts = getattr(step, "attempts", None) or 1
+        limit_s = getattr(step, "timeout_s", None) or None
+        for attempt in range(1, attempts + 1):
+            own = scope.branch() if attempts > 1 else scope
+            ends = None if limit_s is None else began + limit_s
+            result = await self._run_inside(node, own, parent_id, () if attempt > 1 else cut, attempt, ends)
+            is_over = result.outcome not in (Outcome.FAILED, Outcome.ERRORED) or attempt == attempts
+            is_over = is_over or result.is_final or (ends is not None and time.monotonic() >= ends)
+            if own is not scope and is_over:
+                scope.take(own)
+            elif own is not scope:
+                scope.executed += own.executed
+            if is_over:
+                break
+        return result
+
+    async def _run_inside(
+        self, node: Node, scope: Scope, parent_id: str | None, cut: Sequence[Done], attempt: int, ends: float | None
+    ) -> StepResult:
         """Run a block, or go on with one of which some is done; its own row says how it went as a whole."""
+        began = time.monotonic()
+        left_s = None if ends is None else ends - began
         if isinstance(node.step, TryStep):
-            return await self._run_try(node, scope, parent_id)
-        step_id, began = self.next_id(), time.monotonic()
+            late = StepResult("", node.name, node.kind, Outcome.FAILED, _LATE)
+            return await in_time(self.run_node(node.children[0], scope, parent_id=parent_id), left_s, late=late)
+        step_id = self.next_id()
         self._continued[step_id] = [each.result.step_id for each in cut]
         emit = self.run.recorder.step(step_id)
         emit(
@@ -303,11 +334,14 @@ class Walker:
                 parent_id=parent_id,
                 hash=node.hash,
                 coordinates=dict(node.coordinates),
+                attempt=attempt,
                 node=node.path,
                 parts=node.fingerprint.parts,
             )
         )
-        result = replace(await self._walk_block(node, scope, step_id), step_id=step_id, name=node.name, kind=node.kind)
+        late = StepResult(step_id, node.name, node.kind, Outcome.FAILED, _LATE)
+        result = await in_time(self._walk_block(node, scope, step_id), left_s, late=late)
+        result = replace(result, step_id=step_id, name=node.name, kind=node.kind)
         emit(
             StepFinished(
                 name=node.name,
@@ -336,13 +370,6 @@ class Walker:
                 return await run_ensemble(self, node, scope, step_id)
             case _:
                 raise AssertionError(f"{node.kind} is no block")
-
-    async def _run_try(self, node: Node, scope: Scope, parent_id: str | None) -> StepResult:
-        """Run the step inside; that it failed or broke stays in its record and does not stop the plan."""
-        result = await self.run_node(node.children[0], scope, parent_id=parent_id)
-        if result.outcome in (Outcome.FAILED, Outcome.ERRORED):
-            return replace(result, outcome=Outcome.SUCCEEDED, reason=None)
-        return result
 
 
 def _counts(node: Node, visit: Done) -> bool:
@@ -377,3 +404,10 @@ def _with_time_left(step: Step, used_s: float) -> Step | None:
     if not limit_s:
         return step
     return step.model_copy(update={"timeout_s": limit_s - used_s}) if used_s < limit_s else None
+
+
+def _as_tried(result: StepResult) -> StepResult:
+    """Return what counts after a `try:`, which goes on when the step inside failed or broke; routes see that it did."""
+    if result.outcome in (Outcome.FAILED, Outcome.ERRORED):
+        return replace(result, outcome=Outcome.SUCCEEDED, reason=None, tried=result.outcome)
+    return result

@@ -10,7 +10,7 @@ from ...plan import Node, expand, read_axis
 from ...settings import MATRIX_FILE_BYTES
 from ...workspace import ArtifactTree, Root
 from ...workspace.trees import copy_tree
-from ..branches import Branch, outcome_of, reasons_of, run_branches
+from ..branches import Branch, is_final, outcome_of, reasons_of, run_branches
 from ..results import StepResult
 from ..scope import Scope
 from ..stopping import finish_in_thread
@@ -41,7 +41,7 @@ async def run_across(walker: Walking, node: Node, scope: Scope, step_id: str) ->
             tree = await finish_in_thread(_collect, walker, name, cells, scopes)
             walker.run.keep(tree, walker.run.recorder.step(step_id))
             scope.keep(tree)
-    return StepResult(step_id, node.name, node.kind, outcome, reasons_of(results))
+    return StepResult(step_id, node.name, node.kind, outcome, reasons_of(results), is_final=is_final(results))
 
 
 def _values_of(axis: Axis, scope: Scope) -> Sequence[str]:

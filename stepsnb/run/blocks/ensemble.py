@@ -8,7 +8,7 @@ from ...config import AgentStep, EnsembleStep
 from ...config.steps import VerdictEntry
 from ...outcome import Outcome
 from ...plan import Node, judge_node
-from ..branches import outcome_of, reasons_of, run_branches
+from ..branches import is_final, outcome_of, reasons_of, run_branches
 from ..results import StepResult
 from ..scope import Scope
 from .in_parallel import branch_of
@@ -40,7 +40,8 @@ async def run_ensemble(walker: Walking, node: Node, scope: Scope, step_id: str) 
     bad = [result for result in results if result is None or not result.outcome.is_good]
     stopped = [result for result in bad if result is None or result.outcome is Outcome.ABORTED]
     if stopped or (bad and step.member_errors == "fail"):
-        return StepResult(step_id, node.name, node.kind, outcome_of(results), reasons_of(results))
+        outcome, reason = outcome_of(results), reasons_of(results)
+        return StepResult(step_id, node.name, node.kind, outcome, reason, is_final=is_final(results))
     votes = [result for result in results if result is not None and result.outcome.is_good and result.verdict]
     if not votes:
         return StepResult(step_id, node.name, node.kind, Outcome.ERRORED, f"no member voted: {reasons_of(results)}")
