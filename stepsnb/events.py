@@ -47,7 +47,7 @@ class RunStarted(Event):
     """A job run began; `plan` is its steps in order, `forked_from` the run whose artifacts it goes on with.
 
     `forked_at` is the step of that run from whose start on nothing is taken over, when it was forked there.
-    `source`, `base_dir` and `variables` (as JSON texts) are what it takes to load the pipeline again.
+    `source_text`, `base_dir` and `variables` (as JSON texts) are what it takes to load the pipeline again.
     """
 
     pipeline: str = ""
@@ -56,7 +56,7 @@ class RunStarted(Event):
     forked_at: str | None = None
     tags: dict[str, str] = {}
     plan: list[PlanNode] = []
-    source: str = ""
+    source_text: str = ""
     base_dir: str = ""
     variables: dict[str, str] = {}
 

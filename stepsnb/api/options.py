@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypedDict
 
-from ..config import Pipeline, Step, TaskStep
+from ..config import Pipeline, Step
 from ..errors import InputError
 from ..events import Emit
 from ..llm import PROVIDERS
@@ -115,12 +115,16 @@ class _ProgramFunctions(Mapping[str, Callable[..., Any]]):
 
 
 def secrets_of(pipeline: Pipeline, steps: Iterable[Step]) -> list[str]:
-    """Values that must not enter an event: the keys of the agents' models, and what `steps` are given under `env:`.
+    """Values that must not enter an event: the keys of the agents' models, and what stands under `env:`.
 
+    That is all of the pipeline, whose text is recorded, and of `steps` with those inside them and their hooks.
     Values of less than `SECRET_CHARACTERS` are left alone.
     """
     named = [agent.source.api_key_env for agent in pipeline.agents]
     named += [provider.key_env for provider in PROVIDERS.values()]
     found = [os.environ.get(name, "").strip() for name in named if name]
-    found += [value for step in steps if isinstance(step, TaskStep) for value in step.env.values()]
+    planned = [step for job in pipeline.jobs for step in (*job.plan, *job.hooks.values())]
+    within = [each for step in (*steps, *planned) for each in step.walk()]
+    for holder in (*pipeline.agents, *pipeline.resource_types, *within):
+        found += getattr(holder, "env", {}).values()
     return [value for value in dict.fromkeys(found) if len(value) >= SECRET_CHARACTERS]

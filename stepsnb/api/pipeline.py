@@ -191,7 +191,8 @@ class LoadedPipeline:
             raise InputError(f"unknown option `{min(unknown)}`; there are: {', '.join(RunOptions.__annotations__)}")
         functions = functions_of(options.get("functions"), self._functions)
         ladder = Ladder(GivenAnswers.from_value(options.get("answers")), options.get("asker"))
-        pipeline = adapt(self._adapted(options))
+        whole = self._adapted(options)
+        pipeline = adapt(whole)
         plan = build_plan(pipeline, job)
         run_id = run_id or new_run_id()
         workspace = RunWorkspace(place.root, run_id)
@@ -202,7 +203,7 @@ class LoadedPipeline:
             run_id,
             sink=open_spool(place.root) if place.is_kept else None,
             watchers=[on_event] if (on_event := options.get("on_event")) else (),
-            secrets=secrets_of(pipeline, plan.job.plan),
+            secrets=secrets_of(whole, plan.job.plan),
             before=before,
         )
         context = RunContext(

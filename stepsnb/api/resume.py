@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
@@ -163,7 +163,13 @@ def _pipeline_of(
     if isinstance(given, LoadedPipeline):
         return given
     started, functions = earlier.started, options.get("functions")
-    variables = {**_variables_of(started.variables), **(options.get("vars") or {})}
+    variables = {**_variables_of(started), **(options.get("vars") or {})}
+    hidden = [name for name, value in variables.items() if REDACTED in str(value)]
+    if hidden:
+        raise InputError(
+            f"run {started.run_id}: the value of `(({hidden[0]}))` is kept out of the store; give it again with "
+            f"`--var {hidden[0]}=…` (in Python `vars=`, in a notebook `--use`)"
+        )
     if given is not None:
         return load(given, vars=variables, functions=functions)
     file = Path(started.base_dir) / Path(started.pipeline).name
@@ -174,14 +180,14 @@ def _pipeline_of(
                 "(in a shell `--pipeline FILE`)"
             )
         return load(file, vars=variables, functions=functions)
-    if not started.source or REDACTED in started.source:
+    if not started.source_text or REDACTED in started.source_text:
         raise InputError(
             f"run {started.run_id}: its pipeline was no file and holds values that are kept out of the store; hand it "
             "in with `pipeline=` (in a notebook load it first, with `%steps load` or its `%%steps` cell)"
         )
-    text = load_text(started.source, file=started.pipeline, base_dir=Path(started.base_dir), variables=variables)
+    text = load_text(started.source_text, file=started.pipeline, base_dir=Path(started.base_dir), variables=variables)
     return LoadedPipeline(text, variables, functions)
 
 
-def _variables_of(written: Mapping[str, str]) -> dict[str, Any]:
-    return {name: json.loads(text) for name, text in written.items()}
+def _variables_of(started: RunStarted) -> dict[str, Any]:
+    return {name: json.loads(text) for name, text in started.variables.items()}

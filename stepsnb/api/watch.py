@@ -31,7 +31,7 @@ class Watch:
         self._plans = {plan.job.name: plan for plan in plans if any(step.trigger for step in _gets(plan))}
         if not self._plans:
             raise InputError(
-                f"{self._pipeline.file}: nothing to watch; write `trigger: true` in the `get` steps that a job waits for"
+                f"{self._pipeline.file}: nothing to watch; write `trigger: true` in the `get` steps that jobs wait for"
             )
         self._tried: dict[str, Mapping[str, Version]] = {}
 

@@ -242,7 +242,7 @@ class JobRun:
                 forked_from=self._setup.forked_from,
                 forked_at=self._setup.forked_at,
                 plan=_drawn(self._plan),
-                source=context.pipeline.source_text,
+                source_text=context.pipeline.source_text,
                 base_dir=str(context.pipeline.base_dir),
                 variables=_as_json(context.variables),
             )

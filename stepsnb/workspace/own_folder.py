@@ -41,11 +41,12 @@ class OwnFolder:
                 return folder
 
     def close(self) -> None:
-        """Remove it; what may not be removed stays behind."""
+        """Remove it; what may not be removed stays behind, and so does a folder that somebody else made meanwhile."""
+        if self._lock is None:
+            return
         remove_tree(self._path)
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        os.close(self._lock)
+        self._lock = None
 
     def _claim(self) -> None:
         """Lock the folder, and remove those beside it whose process has ended without doing so."""

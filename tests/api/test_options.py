@@ -57,6 +57,35 @@ jobs: [{name: j, plan: [{task: t, run: 'true', env: {MODE: fast, TOKEN: token-01
     assert secrets_of(pipeline, pipeline.jobs[0].plan) == ["my-key-0123456789", "sk-0123456789", "token-0123456789"]
 
 
+NESTED = """
+agents: [{name: a, source: {model: openai/x}, env: {A: value-of-the-agent}}]
+resource_types: [{name: r, check: x, in: y, env: {R: value-of-the-type}}]
+jobs:
+- name: other
+  plan: [{task: t, run: 'true', env: {T: value-of-another-job}}]
+- name: j
+  plan:
+  - do:
+    - {try: {task: t, run: 'true', env: {T: value-inside-a-block}}}
+    on_success: {task: h, run: 'true', env: {H: value-of-a-hook}}
+  ensure: {task: e, run: 'true', env: {E: value-of-the-end}}
+"""
+
+
+def test_env_is_secret_wherever_it_stands():
+    found = secrets_of(load_text(NESTED), ())
+    assert sorted(found) == [
+        *("value-inside-a-block", "value-of-a-hook", "value-of-another-job", "value-of-the-agent"),
+        *("value-of-the-end", "value-of-the-type"),
+    ]
+
+
+def test_secret_is_not_in_the_pipeline_as_recorded(tmp_path):
+    text = "jobs: [{name: j, plan: [{do: [{task: t, run: 'true', env: {TOKEN: token-0123456789}}]}]}]"
+    stepsnb.load(text).run(store=tmp_path)
+    assert not any(b"token-0123456789" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+
+
 def test_secret_of_a_step_run_in_a_cell_is_not_stored(tmp_path):
     opened = stepsnb.load(TASK).open(store=tmp_path)
     run = opened.run_steps("- {task: t, run: 'echo $TOKEN', env: {TOKEN: token-0123456789}}").result()

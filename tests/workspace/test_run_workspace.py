@@ -183,6 +183,16 @@ def test_close_removes_directories_and_keeps_artifacts(workspace: RunWorkspace) 
     assert tree.path.is_dir()
 
 
+def test_workspace_that_was_closed_leaves_the_next_one_of_the_run_alone(workspace: RunWorkspace) -> None:
+    workspace.open_step("1", {}, [])
+    workspace.close()
+    resumed = RunWorkspace(workspace.root, "run-1")
+    step = resumed.open_step("1", {}, [])
+    workspace.close()
+    assert step.path.is_dir()
+    resumed.close()
+
+
 def test_store_given_relatively_is_not_lost_when_the_folder_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
