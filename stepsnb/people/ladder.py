@@ -21,10 +21,14 @@ def _clock_words(seconds: float) -> str:
     return f"{whole}s" if whole >= 1 else f"{seconds:g}s"
 
 
-def _how_to_answer(text: str) -> str:
-    """Say how a question nobody answered is answered next time."""
+def _unanswered(agent: str, text: str, nobody: str) -> str:
+    """Say which question nobody answered, and how it is answered next time; an approval has no agent and no default."""
     part = " ".join(text.split())[:40].rstrip("?!. ")
-    return f"answer it in advance with `--answer '{part}=…'` (in Python `answers=`), or give the grant a `default:`"
+    advance = "in advance with `--answer '{}={}'` (in Python `answers=`)"
+    if not agent:
+        return f"`{text}` waits for approval and {nobody}; approve it {advance.format(part, 'approve')}"
+    or_else = "or give the grant a `default:`"
+    return f"agent `{agent}` asked `{text}` and {nobody}; answer it {advance.format(part, '…')}, {or_else}"
 
 
 class Ladder:
@@ -92,4 +96,4 @@ class Ladder:
             note = f"{nobody}; the declared default was used"
             return AskReply(answered=False, answer=request.default, source="default", note=note)
         record("expired")
-        raise Aborted(f"agent `{agent}` asked `{request.text}` and {nobody}; {_how_to_answer(request.text)}")
+        raise Aborted(_unanswered(agent, request.text, nobody))

@@ -38,6 +38,10 @@ def test_approval_of_the_page_is_aborted_where_nobody_is(tmp_path: Path) -> None
     run = pipeline("approvals").run(store=tmp_path)
 
     assert run.outcome is Outcome.ABORTED
+    assert run.error == (
+        "step `go_ahead` aborted: `Print the sheet?` waits for approval and nobody is here to answer; approve it in "
+        "advance with `--answer 'Print the sheet=approve'` (in Python `answers=`)"
+    )
 
 
 def test_second_run_reuses_what_the_page_says_and_the_plan_says_so_before(tmp_path: Path) -> None:
