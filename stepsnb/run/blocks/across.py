@@ -1,10 +1,12 @@
 """A step `across` values: one run of it for each combination, its outputs collected under the coordinates."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ...config import AgentStep, Axis, TaskStep
+from ...config import Axis
 from ...errors import InputError
+from ...messages import cut_utf8
 from ...outcome import Outcome
 from ...plan import Node, expand, read_axis
 from ...settings import MATRIX_FILE_BYTES
@@ -13,9 +15,13 @@ from ...workspace.trees import copy_tree
 from ..branches import Branch, is_final, outcome_of, reasons_of, run_branches
 from ..results import StepResult
 from ..scope import Scope
+from ..step import outputs_of
 from ..stopping import finish_in_thread
 from .in_parallel import branch_of
 from .walking import Walking
+
+_NAME_BYTES = 200
+"""Of a folder named by a value; every disk takes that many, and a number behind them."""
 
 
 async def run_across(walker: Walking, node: Node, scope: Scope, step_id: str) -> StepResult:
@@ -35,9 +41,8 @@ async def run_across(walker: Walking, node: Node, scope: Scope, step_id: str) ->
     for own in scopes:
         scope.take(own, artifacts=False)
     outcome = outcome_of(results)
-    outputs = node.step.outputs if isinstance(node.step, TaskStep | AgentStep) else ()
     if outcome is Outcome.SUCCEEDED and not walker.is_over(step_id):
-        for name in outputs:
+        for name in outputs_of(node.step).values():
             tree = await finish_in_thread(_collect, walker, name, cells, scopes)
             walker.run.keep(tree, walker.run.recorder.step(step_id))
             scope.keep(tree)
@@ -64,17 +69,28 @@ def _collect(walker: Walking, name: str, cells: Sequence[Node], scopes: Sequence
     """Put each cell's output into a folder of its own, named by the cell's values."""
 
     def fill(folder: Path) -> None:
-        for cell, own in zip(cells, scopes, strict=True):
+        for place, own in zip(folders_of([cell.coordinates for cell in cells]), scopes, strict=True):
             if name in own.made:
-                place = folder.joinpath(*(_file_name(value) for value in cell.coordinates.values()))
-                place.mkdir(parents=True)
-                copy_tree(own.artifacts[name].path, place)
+                (folder / place).mkdir(parents=True)
+                copy_tree(own.artifacts[name].path, folder / place)
 
     return walker.run.workspace.add_tree(name, fill)
 
 
-def _file_name(value: str) -> str:
-    return "".join(c if c.isalnum() or c in "._- " else "_" for c in value).strip(". ")[:100] or "_"
+def folders_of(coordinates: Sequence[Mapping[str, str]]) -> list[Path]:
+    """Name a folder for each cell by its values; those whose names would be the same on some disk get a number."""
+    names: dict[tuple[str, str], str] = {}
+    taken: set[tuple[str, str]] = set()
+    for var, value in (pair for each in coordinates for pair in each.items()):
+        if (var, value) in names:
+            continue
+        plain = "".join(c if c.isalnum() or c in "._- " else "_" for c in value).strip(". ")
+        plain = cut_utf8(plain, _NAME_BYTES).strip(". ") or "_"
+        numbered = (f"{plain}~{number}" if number > 1 else plain for number in itertools.count(1))
+        name = next(each for each in numbered if (var, each.casefold()) not in taken)
+        taken.add((var, name.casefold()))
+        names[var, value] = name
+    return [Path(*(names[pair] for pair in each.items())) for each in coordinates]
 
 
 class _Budget:
