@@ -195,7 +195,9 @@ class LoadedPipeline:
         pipeline = adapt(whole)
         plan = build_plan(pipeline, job)
         run_id = run_id or new_run_id()
-        workspace = RunWorkspace(place.root, run_id)
+        kept = pipeline.workspace
+        work_root = pipeline.base_dir / kept.root if kept is not None and kept.root is not None else None
+        workspace = RunWorkspace(place.root, run_id, work_root=work_root)
         artifacts: list[ArtifactTree] = [] if after is None else list(after.artifacts)
         if files := files_of(options):
             artifacts.append(gather_files(files, base_dir=current_folder(), workspace=workspace))
@@ -213,7 +215,7 @@ class LoadedPipeline:
             ladder=ladder,
             functions=functions,
             variables=self._with(options),
-            cache=StepCache(place.root) if place.is_kept else None,
+            cache=StepCache(place.root, kept.cache if kept is not None else None) if place.is_kept else None,
         )
         if setup is None:
             decisions = {} if after is None else after.decisions

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from . import unsupported
 from .concept import Concept
-from .scalars import AtLeast1, Dollars, ModelName, Preflight
+from .scalars import Dollars, ModelName, Preflight
 from .unsupported import Unsupported
 
 
@@ -17,10 +17,6 @@ class Defaults(Concept):
 
     model: ModelName | None = Field(default=None, description="For agents whose `source:` names none.")
     preflight: Preflight | None = None
-    run_history: AtLeast1 | None = Field(default=None, description="Runs that are kept of each job; unset: all.")
-    version_history: AtLeast1 | None = Field(
-        default=None, description="Versions that are kept of each resource; unset: all."
-    )
 
 
 class PriceEntry(Concept):

@@ -19,7 +19,8 @@ PIPELINE: Final[Unsupported] = {
     "executor": _REMOVE,
     "mcp_servers": "grant built-in, Python or custom tools",
 }
-DEFAULTS: Final[Unsupported] = _all(_REMOVE, "delegate_budget_percent")
+DEFAULTS: Final[Unsupported] = _all(_REMOVE, "delegate_budget_percent", "run_history", "version_history")
+CACHE: Final[Unsupported] = {"resources": "remove it, as every version is fetched when it is wanted"}
 JOB: Final[Unsupported] = {"budget": "give the cells of a matrix one with `across:` and `budget:`, or remove it"}
 RESOURCE: Final[Unsupported] = {
     "check_every": "give `stepsnb watch` an interval",

@@ -1,24 +1,28 @@
 """Where the steps of a pipeline work, and what is kept of them."""
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 from pydantic import Field
 
+from . import unsupported
 from .concept import Complaint, Concept
-from .scalars import AtLeast1, Flag, Text
+from .scalars import AtLeast1, Text
+from .unsupported import Unsupported
 
 
 class CacheSpec(Concept):
     """What is kept for later runs."""
 
-    resources: Flag | None = Field(default=None, description="Keep fetched versions of resources.")
+    unsupported_keys: ClassVar[Unsupported] = unsupported.CACHE
+
     max_entries: AtLeast1 | None = Field(default=None, description="Results that are kept, the oldest go first.")
 
     def complaints(self) -> Iterator[Complaint]:
         """Refuse a cache that says nothing."""
-        if self.resources is None and self.max_entries is None:
-            text = "`workspace.cache:` says nothing; give `resources:` or `max_entries:`, or remove it"
-            yield Complaint((), text, ("resources", "max_entries"))
+        if self.max_entries is None:
+            text = "`workspace.cache:` says nothing; give `max_entries:`, or remove it"
+            yield Complaint((), text, ("max_entries", "resources"))
 
 
 class WorkspaceSpec(Concept):

@@ -12,7 +12,7 @@ from ..errors import WorkspaceError
 from ..events import Artifact, Emit, Event, Request
 from ..outcome import Outcome
 from ..people import Ladder
-from ..workspace import ArtifactTree, Root, RunWorkspace, StepDir
+from ..workspace import ArtifactTree, Root, RunWorkspace, Shell, StepDir
 from .recorder import Recorder
 from .reuse import StepCache
 from .scope import Meter, Scope
@@ -80,7 +80,8 @@ class StepContext:
     """One step on its way: its emitter, its directory, and the clock that ends it after `timeout_s`.
 
     Paths of an agent's tools start at `dir`, a folder inside the directory. `outer` is the step that called this one,
-    for a sub-agent's. `owed` says what is still owed, for the reason of a step that ends without it.
+    for a sub-agent's. `shell` runs its programs. `coordinates` are those of a cell. `owed` says what is still owed,
+    for the reason of a step that ends without it.
     """
 
     run: RunContext
@@ -92,6 +93,8 @@ class StepContext:
     timeout_s: float | None = None
     outer: "StepContext | None" = None
     dir: str = "."
+    shell: Shell | None = None
+    coordinates: Mapping[str, str] = field(default_factory=dict)
     owed: Callable[[], str | None] = lambda: None
     _hold: _Hold = field(default_factory=_Hold)
 

@@ -187,7 +187,7 @@ class Conversations:
         return Held(await run_agent(deps, [system(text)]), obligations, decided)
 
     def _runner(self, tools: Sequence[Tool], agent: Agent, ctx: StepContext) -> ToolRunner:
-        context = ToolContext(root=ctx.root, ask=self._asker(agent.name, ctx))
+        context = ToolContext(root=ctx.root, ask=self._asker(agent.name, ctx), shell=ctx.shell)
         return ToolRunner(tools, context=context, emit=ctx.emit, settle=ctx.run.recorder.settle)
 
     def _asker(self, agent: str, ctx: StepContext) -> Callable[[AskRequest], Awaitable[AskReply]]:

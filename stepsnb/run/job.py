@@ -15,7 +15,7 @@ from ..events import Note, PlanNode, RunFinished, RunResumed, RunStarted
 from ..outcome import Outcome
 from ..plan import Plan, build_nodes
 from ..suggest import unknown_name
-from ..workspace import ArtifactTree, RunWorkspace
+from ..workspace import ArtifactTree, RunWorkspace, check_containers
 from .asserts import judge_job
 from .context import RunContext
 from .hooks import run_hooks
@@ -271,6 +271,7 @@ class JobRun:
     async def _stoppable(self, work: Callable[[], Awaitable[None]]) -> None:
         try:
             if self._began is None:
+                await check_containers(self._context.pipeline, self._plan.job)
                 self._start()
                 await self._turn.take(lambda text: self._context.recorder.emit(Note(text=text)))
                 await self._catch_up()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from ..config import CacheSpec
 from ..plan import Node, reusable
 from ..workspace import ArtifactTree
 
@@ -40,9 +41,11 @@ _decode = msgspec.json.Decoder(CachedStep).decode
 class StepCache:
     """Entries below the folder of one store; a run that keeps nothing has none."""
 
-    def __init__(self, store_root: Path) -> None:
+    def __init__(self, store_root: Path, bounds: CacheSpec | None = None) -> None:
+        """Use the entries of a store, of which `bounds` may keep only so many."""
         self._store_root = store_root
         self._folder = store_root / CACHE
+        self._max_entries = None if bounds is None else bounds.max_entries
 
     def find(self, node: Node, inputs: Mapping[str, ArtifactTree]) -> tuple[CachedStep, list[ArtifactTree]] | None:
         """Return what the step left before with the same content and inputs, None when it has to run.
@@ -95,8 +98,17 @@ class StepCache:
             draft = file.with_name(f"{file.name}.{os.getpid()}")
             draft.write_bytes(msgspec.json.encode(entry))
             draft.replace(file)
+            self._drop_oldest()
         except OSError:
             return
+
+    def _drop_oldest(self) -> None:
+        """Keep the newest `max_entries`. Raises: OSError."""
+        if self._max_entries is None:
+            return
+        entries = sorted(self._folder.glob("*.json"), key=lambda file: file.stat().st_mtime_ns, reverse=True)
+        for file in entries[self._max_entries :]:
+            file.unlink(missing_ok=True)
 
 
 def _key(node: Node, inputs: Mapping[str, ArtifactTree]) -> str:

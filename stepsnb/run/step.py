@@ -2,11 +2,12 @@
 
 import asyncio
 import time
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import replace
 from typing import assert_never
 
 from ..config import (
+    DEFAULT_TOOLS,
     FILES_ARTIFACT,
     AgentStep,
     ApprovalStep,
@@ -27,7 +28,7 @@ from ..messages import cut_utf8
 from ..outcome import Outcome
 from ..plan import Node
 from ..settings import TASK_OUTPUT_BYTES
-from ..workspace import ArtifactTree
+from ..workspace import ArtifactTree, Shell, StepDir, open_shell
 from .context import RunContext, StepContext, StepEnd
 from .opening import Decision
 from .results import StepResult
@@ -127,14 +128,22 @@ async def _run_in_directory(node: Node, step_id: str, run: RunContext, scope: Sc
     """Give the step its directory and deadline; capture its outputs when it succeeded."""
     step = node.step
     trees, outputs = inputs_of(step, scope), outputs_of(step)
-    directory = await finish_in_thread(run.workspace.open_step, step_id, trees, tuple(outputs))
-    timeout_s = agent_timeout_s(step, run.pipeline.agent(step.agent)) if isinstance(step, AgentStep) else None
+    only_reads = _only_reads(step, run)
+    directory = await finish_in_thread(run.workspace.open_step, step_id, trees, tuple(outputs), only_reads=only_reads)
+    timeout_s = _deadline_s(step, run)
     clock = asyncio.timeout(timeout_s)
     ctx = StepContext(
-        run=run, scope=scope, step_id=step_id, emit=emit, directory=directory, clock=clock, timeout_s=timeout_s
+        run=run,
+        scope=scope,
+        step_id=step_id,
+        emit=emit,
+        directory=directory,
+        clock=clock,
+        timeout_s=timeout_s,
+        coordinates=node.coordinates,
     )
     try:
-        async with clock:
+        async with clock, _shell_of(step, run, directory) as ctx.shell:
             end = await _run_kind(step, ctx)
     except TimeoutError:
         if not clock.expired():
@@ -152,6 +161,32 @@ async def _run_in_directory(node: Node, step_id: str, run: RunContext, scope: Sc
         if end.verdict is not None:
             scope.decisions[step.name] = Decision(end.verdict, end.note, end.text)
     return end
+
+
+def _shell_of(step: Step, run: RunContext, directory: StepDir) -> AbstractAsyncContextManager[Shell]:
+    """Open what runs the programs of a step: this machine, or the container of its image."""
+    image, env = None, None
+    if isinstance(step, TaskStep):
+        image = step.image
+    elif isinstance(step, AgentStep):
+        agent = run.pipeline.agent(step.agent)
+        image, env = agent.image, {**agent.env, **step.env}
+    return open_shell(directory.path, image, env=env, run_id=run.recorder.run_id)
+
+
+def _only_reads(step: Step, run: RunContext) -> bool:
+    """Whether nothing in a step can write: an agent whose tools read, and no program of anybody's."""
+    if not isinstance(step, AgentStep) or step.outputs:
+        return False
+    names = run.pipeline.agent(step.agent).tool_names if step.tools is None else step.tool_names
+    return set(names) <= set(DEFAULT_TOOLS)
+
+
+def _deadline_s(step: Step, run: RunContext) -> float | None:
+    """Return the seconds after which a step is ended from outside; a task's program and an approval end themselves."""
+    if isinstance(step, AgentStep):
+        return agent_timeout_s(step, run.pipeline.agent(step.agent))
+    return step.timeout_s or None if isinstance(step, GetStep | PutStep | LoadVarStep) else None
 
 
 def inputs_of(step: Step, scope: Scope) -> dict[str, ArtifactTree]:

@@ -66,12 +66,17 @@ class JobVersions:
         emit(ResourceVersion(resource=resource.name, version=dict(version)))
         return tree, version
 
-    async def publish(self, step: PutStep, directory: StepDir, emit: Emit) -> str | None:
-        """Publish from a step's directory; return the version that made, in words. Raises: ResourceError."""
+    async def publish(
+        self, step: PutStep, directory: StepDir, emit: Emit, *, variables: Mapping[str, str] | None = None
+    ) -> str | None:
+        """Publish from a step's directory; return the version that made, in words.
+
+        `variables` are the coordinates of a cell. Raises: ResourceError.
+        """
         resource = self._pipeline.resource(step.resource)
         params = read_params(step.params, directory.root, where=f"put `{step.name}`")
         source = source_of(self._pipeline, resource)
-        version = await self._type_of(resource).publish(source, params, directory.path)
+        version = await self._type_of(resource, variables).publish(source, params, directory.path)
         if version is None:
             return None
         self._store.add(resource_scope(resource.type, source), [version], from_check=False)
@@ -151,8 +156,10 @@ class JobVersions:
         known = [each.version for each in self._store.known(self._scope_of(resource.name)) if each.from_check]
         return step.pin or (known[-1] if known else None)
 
-    def _type_of(self, resource: Resource) -> ResourceType:
-        return resolve_type(self._pipeline, resource, store_root=self._workspace.root, run_id=self._run_id)
+    def _type_of(self, resource: Resource, variables: Mapping[str, str] | None = None) -> ResourceType:
+        return resolve_type(
+            self._pipeline, resource, store_root=self._workspace.root, variables=variables, run_id=self._run_id
+        )
 
     def _scope_of(self, name: str) -> str:
         resource = self._pipeline.resource(name)

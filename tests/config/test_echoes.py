@@ -65,5 +65,5 @@ def test_empty_cache_says_nothing(problems):
     text = "workspace: {cache: {}}\njobs: [{name: j, plan: [{task: x, run: echo}]}]\n"
 
     assert problems(text) == [
-        "1:20: `workspace.cache:` says nothing; give `resources:` or `max_entries:`, or remove it"
+        "1:20: `workspace.cache:` says nothing; give `max_entries:`, or remove it"
     ]

@@ -58,20 +58,9 @@ jobs: [{name: j, plan: [{get: r}, {get: s}, {put: t}]}]
     assert [line.partition(": ")[0] for line in problems(text)] == ["1:35", "1:49", "2:49", "2:71"]
 
 
-def test_workspace_and_histories_are_read():
-    text = (
-        "workspace: {root: ../w, cache: {resources: true, max_entries: 9}}\n"
-        "defaults: {run_history: 5, version_history: 7}\n"
-        ""
-    )
-    pipeline = load_text(text + JOBS)
-
-    assert (pipeline.workspace.root, pipeline.workspace.cache.resources, pipeline.workspace.cache.max_entries) == (
-        "../w",
-        True,
-        9,
-    )
-    assert (pipeline.defaults.run_history, pipeline.defaults.version_history) == (5, 7)
+def test_workspace_is_read():
+    pipeline = load_text("workspace: {root: ../w, cache: {max_entries: 9}}\n" + JOBS)
+    assert (pipeline.workspace.root, pipeline.workspace.cache.max_entries) == ("../w", 9)
 
 
 def test_job_says_how_it_runs():

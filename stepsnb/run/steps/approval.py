@@ -1,30 +1,44 @@
 """An `approval` step: a person says yes or no before the plan goes on."""
 
 from ...config import ApprovalStep
+from ...errors import InputError
 from ...outcome import Outcome
 from ...tools import AskRequest
 from ..context import StepContext, StepEnd
 
 APPROVE, REJECT = "approve", "reject"
+_YES = (APPROVE, "approved", "yes", "y")
+_NO = (REJECT, "rejected", "no", "n")
 
 
 async def run_approval_step(step: ApprovalStep, ctx: StepContext) -> StepEnd:
-    """Ask for approval; rejected is *failed*. Raises: Aborted when nobody answered in time, or nobody is here."""
+    """Ask for approval; rejected is *failed*, and the reason a person gave is the step's.
+
+    Raises: Aborted when nobody answered in time, or nobody is here; InputError for an answer that is neither.
+    """
     ctx.run.questions += 1
     recorder = ctx.run.recorder
     reply = await ctx.run.ladder.ask(
         AskRequest(
-            step.message or f"Approve `{step.name}`?",
+            step.message,
             (APPROVE, REJECT),
             options_required=True,
             timeout_s=step.timeout_s or 0.0,
+            takes_reason=True,
         ),
         question_id=f"{recorder.run_id}-{ctx.run.questions}",
         agent="",
         emit=ctx.emit,
         settle=recorder.settle,
     )
-    answer, _, why = reply.answer.strip().partition(":")
-    if answer.strip().casefold() in (APPROVE, "approved", "yes", "y"):
-        return StepEnd(Outcome.SUCCEEDED, f"approved{f': {why.strip()}' if why.strip() else ''}")
-    return StepEnd(Outcome.FAILED, reason=f"rejected{f': {why.strip()}' if why.strip() else ''}")
+    answer, _, reason = reply.answer.partition(":")
+    because = f": {reason.strip()}" if reason.strip() else ""
+    match answer.strip().casefold():
+        case word if word in _YES:
+            return StepEnd(Outcome.SUCCEEDED, f"approved{because}")
+        case word if word in _NO:
+            return StepEnd(Outcome.FAILED, reason=f"rejected{because}")
+    raise InputError(
+        f"approval `{step.name}`: `{reply.answer}` neither approves nor rejects; answer `{APPROVE}` or `{REJECT}`, with "
+        f"a reason if there is one: `{REJECT}: not on a Friday`"
+    )

@@ -9,7 +9,7 @@ from ..context import StepContext, StepEnd
 async def run_put_step(step: PutStep, ctx: StepContext) -> StepEnd:
     """Publish, and remember the version that made; a program that says no makes the step *failed*."""
     try:
-        version = await ctx.run.versions.publish(step, ctx.directory, ctx.emit)
+        version = await ctx.run.versions.publish(step, ctx.directory, ctx.emit, variables=ctx.coordinates)
     except ResourceError as exc:
         if not exc.has_failed:
             raise

@@ -10,7 +10,7 @@ from ...messages import cut_utf8
 from ...outcome import Outcome
 from ...processes import Completed
 from ...settings import INLINE_OUTPUT_BYTES, TASK_OUTPUT_BYTES
-from ...workspace import open_shell
+from ...workspace import HostShell
 from ..asserts import unmet_of_step
 from ..context import StepContext, StepEnd
 from ..fixing import repair
@@ -79,10 +79,8 @@ async def _run(step: TaskStep, ctx: StepContext) -> _Ran:
 
 
 async def _execute(step: TaskStep, ctx: StepContext) -> Completed:
-    async with open_shell(ctx.directory.path, step.image, run_id=ctx.run.recorder.run_id) as shell:
-        return await shell.run(
-            step.run, env=step.env, timeout_s=step.timeout_s or None, max_output_bytes=_MATCHED_BYTES
-        )
+    shell = ctx.shell or HostShell(ctx.directory.path)
+    return await shell.run(step.run, env=step.env, timeout_s=step.timeout_s or None, max_output_bytes=_MATCHED_BYTES)
 
 
 def _judge(step: TaskStep, ctx: StepContext, done: Completed, stdout: str, stderr: str) -> StepEnd:
