@@ -1,5 +1,6 @@
 """A step `across` values: one run of it for each combination, its outputs collected under the coordinates."""
 
+import asyncio
 import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -94,13 +95,17 @@ def folders_of(coordinates: Sequence[Mapping[str, str]]) -> list[Path]:
 
 
 class _Budget:
-    """Admits cells while their reservations fit into what the block may spend, in tokens."""
+    """Admits cells while their reservations fit into what the block may spend, in tokens.
+
+    A cell that has no room only because of what is reserved for others waits: they may spend less.
+    """
 
     def __init__(self, scope: Scope, budget: "Mapping[str, int] | object | None") -> None:
         self._limit: int | None = getattr(budget, "tokens", None)
         self._each: int = getattr(budget, "reserve_per_cell", None) or 0
         self._reserved = 0
         self._spent = 0
+        self._ended = asyncio.Event()  # another one each time
 
     def admit(self, walker: Walking, cell: Node, scope: Scope, step_id: str) -> Branch:
         """Return what runs a cell, or refuses it once the budget has no room for another."""
@@ -110,7 +115,10 @@ class _Budget:
             limit = self._limit
             if limit is None:
                 return await branch()
-            if self._spent + self._reserved + max(self._each, 1) > limit:
+            needed = max(self._each, 1)
+            while self._spent + needed <= limit < self._spent + needed + self._reserved:
+                await self._ended.wait()
+            if self._spent + needed > limit:
                 words = f"not started: the block's budget of {limit:,} tokens has no room left"
                 return walker.refuse(cell, scope, Outcome.ERRORED, words, parent_id=step_id)
             self._reserved += self._each
@@ -119,5 +127,7 @@ class _Budget:
             finally:
                 self._reserved -= self._each
                 self._spent += scope.meter.tokens
+                self._ended.set()
+                self._ended = asyncio.Event()
 
         return run
