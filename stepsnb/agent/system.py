@@ -2,9 +2,14 @@
 
 from collections.abc import Sequence
 
+_WHOLE_MINUTES_S = 600
+"""From here on a time is said in whole minutes: a sub-agent has what is left of its caller's, and a text with other
+seconds in it each time would be read anew by a provider that caches what prompts have in common."""
+
 
 def _duration_words(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
+    whole = round(seconds / 60) * 60 if seconds >= _WHOLE_MINUTES_S else round(seconds)
+    minutes, rest = divmod(whole, 60)
     hours, minutes = divmod(minutes, 60)
     parts = [
         f"{n} {unit}{'' if n == 1 else 's'}" for n, unit in ((hours, "hour"), (minutes, "minute"), (rest, "second"))

@@ -25,10 +25,12 @@ def test_persona_comes_first_then_inputs_outputs_and_the_time():
     [
         (1, "1 second"),
         (60, "1 minute"),
+        (599, "9 minutes 59 seconds"),
+        (1798.6, "30 minutes"),
         (1800, "30 minutes"),
         (3600, "1 hour"),
-        (3661, "1 hour 1 minute 1 second"),
-        (7205, "2 hours 5 seconds"),
+        (3661, "1 hour 1 minute"),
+        (7205, "2 hours"),
         (0.2, "less than a second"),
     ],
 )
