@@ -1,9 +1,9 @@
 """What the front ends call: each verb once, the same from Python, a magic and the command line."""
 
+from .again import replay, resume, start_replay, start_resume
 from .outputs import copy
 from .pipeline import LoadedPipeline, load
 from .plan import plan
-from .resume import replay, resume, start_replay, start_resume
 from .run import OpenRun, Run, RunHandle
 from .tables import cost, models, questions, requests, runs, sql, steps, tool_calls, trajectory, transcript, turns
 

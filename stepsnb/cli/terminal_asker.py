@@ -42,12 +42,16 @@ class TerminalAsker:
     def _show(self, question: PendingQuestion) -> None:
         for number, option in enumerate(question.options, 1):
             say(f"      {number}  {option}", file=self._out)
+        if question.hint:
+            say(f"      {question.hint}", file=self._out)
         if question.default is not None:
             say(f"      Enter alone answers `{question.default}`", file=self._out)
         write("    answer> ", self._out, end="")
 
 
 def _choices(question: PendingQuestion) -> str:
+    if question.takes_reason:
+        return f": {', '.join(f'`{option}`' for option in question.options)}; {question.hint}"
     return f", or a number from 1 to {len(question.options)}" if question.options else ""
 
 

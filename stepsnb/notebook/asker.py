@@ -125,10 +125,10 @@ class _Prompt:
 def _read(question: "PendingQuestion") -> str:
     """Ask until what is typed is an answer."""
     choices = ", ".join(f"{i} {option}" for i, option in enumerate(question.options, 1))
-    hints = [choices] if choices else []
+    hints = [hint for hint in (choices, question.hint) if hint]
     if question.default is not None:
         hints.append(f"default {question.default}")
-    shown = f"{question.agent} asks: {question.text}" + (f" [{'; '.join(hints)}]" if hints else "") + " "
+    shown = f"{question.asked_by}: {question.text}" + (f" [{'; '.join(hints)}]" if hints else "") + " "
     while True:
         if (text := question.read_answer(input(shown))) is not None:
             return text

@@ -7,7 +7,7 @@ from typing import Any
 from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
 
 from ..errors import StepsError
-from ..events import Artifact
+from ..events import Artifact, Event, StepSkipped, StepStarted
 from .loaded import Loaded
 from .magics import CELL_MAGICS, VERBS
 
@@ -48,6 +48,8 @@ def _candidates(words: list[str], fragment: str, loaded: Loaded) -> Iterable[str
     if fragment.startswith("-"):
         return arguments.options
     kind = arguments.completes(rest)
+    if kind == "begun":
+        return _begun(loaded, rest)
     return arguments.options if kind is None else _known(kind, fragment, loaded)
 
 
@@ -83,14 +85,28 @@ def _run_ids(loaded: Loaded) -> list[str]:
         return []  # the verb itself will say what is wrong with the store
 
 
-def _artifacts(loaded: Loaded, run_id: str) -> list[str]:
+def _begun(loaded: Loaded, words: list[str]) -> list[str]:
+    """The steps of the run that stands in the line, else of the notebook's last one, in order."""
+    run_id = next((word for word in words if not word.startswith("-")), loaded.last_run_id)
+    events = [] if run_id is None else _events(loaded, run_id)
+    return list(
+        dict.fromkeys(e.name for e in events if isinstance(e, StepStarted | StepSkipped) and e.node is not None)
+    )
+
+
+def _events(loaded: Loaded, run_id: str) -> list[Event]:
     from ..api.options import store_root
     from ..store import Store, run_events
 
+    root = store_root(loaded.options.store)
     try:
-        events = run_events(Store(store_root(loaded.options.store)), run_id)
+        return run_events(Store(root), run_id) if root.is_dir() else []
     except StepsError:
         return []
+
+
+def _artifacts(loaded: Loaded, run_id: str) -> list[str]:
+    events = _events(loaded, run_id)
     return sorted({f"{run_id}/{event.name}" for event in events if isinstance(event, Artifact)})
 
 

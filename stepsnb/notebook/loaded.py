@@ -132,6 +132,44 @@ class Loaded:
         start = partial(self.pipeline.start, job or self._job, **options.to_arguments())
         return self._cell(start, keep_as)
 
+    def resume(self, run_id: str, options: MagicOptions, *, keep_as: str | None = None) -> CellRun:
+        """Prepare a cell that goes on with a run that ended early; its view begins with what was done before."""
+        from ..api import start_resume
+
+        events, arguments = self._again(run_id, options)
+
+        def start(*, asker: "Asker", on_event: Callable[["Event"], None]) -> "RunHandle":
+            for event in events:
+                on_event(event)
+            return start_resume(run_id, **arguments, asker=asker, on_event=on_event)
+
+        return self._cell(start, keep_as)
+
+    def replay(self, run_id: str, from_step: str, options: MagicOptions, *, keep_as: str | None = None) -> CellRun:
+        """Prepare a cell that runs a job again from one of the steps of a run on, in a new run."""
+        from ..api import start_replay
+
+        _, arguments = self._again(run_id, options)
+        return self._cell(partial(start_replay, run_id, from_step=from_step, **arguments), keep_as)
+
+    def _again(self, run_id: str, options: MagicOptions) -> tuple[list["Event"], dict[str, Any]]:
+        """Return what happened in a run, and what it takes to go on with it.
+
+        One whose pipeline was written in a cell goes on with that of the last such cell, which may have been mended.
+        """
+        from ..api.options import store_root
+        from ..events import RunStarted
+        from ..store import Store, run_events
+
+        events = run_events(Store(store_root(options.store)), run_id)
+        started = next((event for event in events if isinstance(event, RunStarted)), None)
+        arguments = {name: value for name, value in options.to_arguments().items() if name != "files"}
+        arguments["functions"] = Functions(self.shell.user_ns)
+        own = self._pipeline
+        if own is not None and started is not None and started.pipeline == own.pipeline.file == CELL:
+            arguments["pipeline"] = own
+        return events, arguments
+
     def run_message(self, agent: str, message: str, options: MagicOptions, *, keep_as: str | None = None) -> CellRun:
         """Prepare a cell that sends one message to an agent, in a run of its own."""
         if not message:

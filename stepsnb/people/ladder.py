@@ -57,6 +57,7 @@ class Ladder:
             options_required=request.options_required,
             default=request.default,
             timeout_s=wait_s,
+            takes_reason=request.takes_reason,
         )
 
         def record(phase: str, **fields: object) -> None:

@@ -61,13 +61,17 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class AskRequest:
-    """A question of the model's for a person; `timeout_s` is how long one is waited on, None means the usual time."""
+    """A question of the model's for a person; `timeout_s` is how long one is waited on, None means the usual time.
+
+    With `takes_reason` a reason may follow the option that is chosen, behind a colon.
+    """
 
     text: str
     options: tuple[str, ...] = ()
     options_required: bool = False
     default: str | None = None
     timeout_s: float | None = None
+    takes_reason: bool = False
 
 
 @dataclass(frozen=True, slots=True)

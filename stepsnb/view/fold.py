@@ -38,6 +38,7 @@ from ..events import (
     Request,
     Retry,
     RunFinished,
+    RunResumed,
     RunStarted,
     StepFinished,
     StepSkipped,
@@ -129,6 +130,8 @@ class Fold:
             match event:
                 case RunStarted():
                     self._start_run(event)
+                case RunResumed():
+                    self._set((), outcome=None, error=None, duration_s=None)
                 case RunFinished():
                     self._finish_run(event)
                 case StepStarted():

@@ -277,3 +277,45 @@ jobs:
 
     assert result.returncode == 0
     assert re.search(r"^    depth \{.*Bergen.*\}, \d\.\d s: 12$", result.stdout, re.M)
+
+
+APPROVAL = """\
+jobs:
+- name: ship
+  plan:
+  - approval: { name: release, message: "Ship 1.2 to everybody?" }
+  - task: publish
+    run: echo published
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "reason"),
+    [
+        ("approve", 0, None),
+        ("Approved: by the board", 0, None),
+        ("reject", 1, "rejected"),
+        ("reject: not on a Friday", 1, "rejected: not on a Friday"),
+    ],
+)
+def test_approval_is_given_in_advance(stepsnb, write, answer, code, reason):
+    result = stepsnb("run", str(write("ship.yml", APPROVAL)), "--answer", f"ship 1.2={answer}", "--json")
+
+    assert result.returncode == code
+    assert value_of(result)["steps"][0]["reason"] == reason
+    assert len(value_of(result)["steps"]) == (2 if code == 0 else 1)
+
+
+def test_answer_that_neither_approves_nor_rejects_is_an_error(stepsnb, write):
+    result = stepsnb("run", str(write("ship.yml", APPROVAL)), "--answer", "ship=aprove")
+
+    assert result.returncode == 2
+    assert "approval `release`: `aprove` neither approves nor rejects; answer `approve` or `reject`" in result.stderr
+
+
+def test_approval_nobody_can_give_aborts_and_says_how_to_give_it(stepsnb, write):
+    result = stepsnb("run", str(write("ship.yml", APPROVAL)))
+
+    assert result.returncode == 130
+    assert "`Ship 1.2 to everybody?` waits for approval and nobody is here to answer" in result.stderr
+    assert "`--answer 'Ship 1.2 to everybody=approve'`" in result.stderr

@@ -107,3 +107,43 @@ def test_no_wait_asks_nobody(at_terminal, asking):
     assert code == 0
     assert "answer>" not in rest
     assert "→ Tromso (default)" in rest
+
+
+APPROVAL = """\
+jobs:
+- name: ship
+  plan:
+  - approval: { name: release, message: "Ship 1.2 to everybody?" }
+  - task: publish
+    run: echo published
+"""
+
+
+def test_approval_reads_well_and_takes_a_reason(at_terminal, write):
+    child = at_terminal("run", str(write("ship.yml", APPROVAL)))
+    child.expect(r"\? Ship 1\.2 to everybody\? \[approve \| reject\]")
+    child.expect("1  approve")
+    child.expect("2  reject")
+    child.expect("a reason may follow, as in `reject: not today`")
+    child.expect("answer> ")
+
+    child.sendline("maybe")
+    child.expect("please type an answer: `approve`, `reject`; a reason may follow")
+    child.sendline("Reject: not on a Friday")
+
+    code, rest = finish(child)
+    assert code == 1
+    assert "→ reject: not on a Friday (prompt)" in rest
+    assert "rejected: not on a Friday" in rest
+    assert "published" not in rest
+
+
+def test_approval_by_number_lets_the_plan_go_on(at_terminal, write):
+    child = at_terminal("run", str(write("ship.yml", APPROVAL)))
+    child.expect("answer> ")
+
+    child.sendline("1")
+
+    code, rest = finish(child)
+    assert code == 0
+    assert "published" in rest

@@ -71,3 +71,26 @@ def test_json_has_one_row_a_job(stepsnb, write):
 def test_nobody_is_asked(stepsnb, asking):
     assert stepsnb("test", asking().name).returncode == 130
     assert stepsnb("test", asking().name, "--answer", "port=Bergen").returncode == 0
+
+
+COUNTS = """\
+resource_types:
+- { name: counter, check: 'printf "[{\\"n\\": \\"1\\"}, {\\"n\\": \\"2\\"}]"', in: "echo {{ .version.n }} > n" }
+resources:
+- { name: ticks, type: counter }
+jobs:
+- name: first
+  plan:
+  - { get: ticks, version: every }
+- name: second
+  plan:
+  - { get: ticks, passed: [first], version: every }
+  - { task: read, inputs: [ticks], run: cat ticks/n, assert: { stdout: "2" } }
+"""
+
+
+def test_versions_pass_from_job_to_job(stepsnb, write):
+    result = stepsnb("test", write("counts.yml", COUNTS).name)
+
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines()[-2:] == ["pass  counts.yml  first", "pass  counts.yml  second"]

@@ -22,7 +22,7 @@ def loaded(shell: InteractiveShell, tmp_path: Path) -> InteractiveShell:
 
 
 def test_verbs_come_after_steps(shell: InteractiveShell) -> None:
-    assert offered(shell, "%steps r") == ["run", "runs"]
+    assert offered(shell, "%steps r") == ["replay", "resume", "run", "runs"]
     assert offered(shell, "%steps ")[:3] == ["copy", "cost", "finish"]
 
 
@@ -84,3 +84,12 @@ def test_other_lines_are_none_of_our_business(shell: InteractiveShell) -> None:
 
     assert "stepsize" in offered(shell, "steps")
     assert offered(shell, "%%steps\nste")[0] != "--answer"
+
+
+def test_runs_and_their_steps_are_offered_to_go_on_with(loaded: InteractiveShell) -> None:
+    loaded.run_line_magic("steps", "run --as r")
+    run_id = loaded.user_ns["r"].run_id
+
+    assert offered(loaded, "%steps resume ") == [run_id]
+    assert offered(loaded, f"%steps replay {run_id} --from ") == ["count", "reader", "write"]
+    assert offered(loaded, "%steps replay --from rea") == ["reader"]

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from stepsnb.errors import Aborted, ConfigError, InputError
+from stepsnb.errors import Aborted, ConfigError, InputError, StepsError
+from stepsnb.notebook.loaded import MagicOptions
 from stepsnb.notebook.magics import CELL_MAGICS, VERBS, is_step_list
 
 from . import pipelines
@@ -383,3 +384,69 @@ def test_a_closed_terminal_aborts_with_the_question(cells: Cells, monkeypatch: p
 
     with pytest.raises(Aborted, match=r"asked `Which port\?` and nobody is here to answer"):
         cells.cell("", pipelines.ASK)
+
+
+ENDS_EARLY = """\
+jobs:
+- name: j
+  plan:
+  - { task: a, run: "echo a >> %(here)s/log" }
+  - { task: b, run: "echo b >> %(here)s/log; test -e %(here)s/flag" }
+"""
+
+
+def test_a_run_that_failed_goes_on(cells: Cells, tmp_path: Path) -> None:
+    with pytest.raises(StepsError, match="step `b` failed"):
+        cells.cell("--as r", ENDS_EARLY % {"here": tmp_path})
+    (tmp_path / "flag").touch()
+
+    resumed = cells.line("resume")
+
+    assert (resumed.outcome, resumed.run_id) == ("succeeded", cells.shell.user_ns["r"].run_id)
+    assert (tmp_path / "log").read_text().split() == ["a", "b", "b"]
+
+
+def test_view_of_a_run_that_goes_on_begins_with_what_was_done(
+    cells: Cells, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(StepsError):
+        cells.cell("", ENDS_EARLY % {"here": tmp_path})
+    (tmp_path / "flag").touch()
+    capsys.readouterr()
+
+    cells.line("resume")
+
+    shown = capsys.readouterr().out
+    assert "succeeded" in shown.splitlines()[0]
+    assert {"a", "b"} <= set(shown.split())
+
+
+def test_cell_that_was_mended_is_what_a_run_goes_on_with(cells: Cells, tmp_path: Path) -> None:
+    with pytest.raises(StepsError):
+        cells.cell("--as r", ENDS_EARLY % {"here": tmp_path})
+    first = cells.shell.user_ns["r"].run_id
+    mended = (ENDS_EARLY % {"here": tmp_path}).replace("; test -e", "; true")
+
+    cells.shell.magics_manager.registry["StepsMagics"].loaded.load(mended, MagicOptions())
+    resumed = cells.line(f"resume {first}")
+
+    assert resumed.outcome == "succeeded"
+    assert (tmp_path / "log").read_text().split() == ["a", "b", "b"]
+
+
+def test_replay_is_a_new_run_from_a_step_on(cells: Cells, tmp_path: Path) -> None:
+    (tmp_path / "flag").touch()
+    first = cells.cell("", ENDS_EARLY % {"here": tmp_path})
+
+    again = cells.line(f"replay {first.run_id} --from b --as again")
+
+    assert again.run_id != first.run_id
+    assert (tmp_path / "log").read_text().split() == ["a", "b", "b"]
+    assert cells.shell.user_ns["again"].run_id == again.run_id
+
+
+def test_run_that_succeeded_cannot_go_on(cells: Cells) -> None:
+    cells.cell("", pipelines.HELLO)
+
+    with pytest.raises(InputError, match="has succeeded, nothing is left to do"):
+        cells.line("resume")

@@ -23,6 +23,7 @@ from stepsnb.events import (
     Request,
     Retry,
     RunFinished,
+    RunResumed,
     RunStarted,
     StepFinished,
     StepSkipped,
@@ -101,6 +102,12 @@ def test_a_finished_run_shows_its_outcome_and_figures():
     assert (state["duration_s"], state["tokens"], state["cached_percent"]) == (185.0, 50_250, 87)
     assert state["cost"] == "$0.022"
     assert [step["status"] for step in state["steps"]] == ["succeeded"] * 4
+
+
+def test_a_run_that_goes_on_has_no_outcome_any_more():
+    ended = [RunStarted(plan=[PlanNode(name="a", step_kind="task")]), RunFinished(outcome="failed", error="why")]
+    state = fold(*ended, RunResumed()).state
+    assert (state["status"], state["outcome"], state["error"]) == ("running", None, None)
 
 
 def test_an_error_is_kept_with_the_outcome():

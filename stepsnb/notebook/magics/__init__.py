@@ -9,6 +9,8 @@ from .load import LOAD
 from .models import MODELS
 from .next import NEXT
 from .plan import PLAN
+from .replay import REPLAY
+from .resume import RESUME
 from .run import RUN
 from .runs import RUNS
 from .step import STEP
@@ -19,7 +21,7 @@ from .verb import Verb
 
 __all__ = ["CELL_MAGICS", "VERBS", "Verb", "is_step_list"]
 
-_LINES = (LOAD, PLAN, NEXT, STEP, RUN, FINISH, RUNS, COST, MODELS, TRAJECTORY, TRANSCRIPT, COPY)
+_LINES = (LOAD, PLAN, NEXT, STEP, RUN, FINISH, RESUME, REPLAY, RUNS, COST, MODELS, TRAJECTORY, TRANSCRIPT, COPY)
 
 CELL_MAGICS: dict[str, Verb] = {verb.name: verb for verb in (STEPS, AGENT)}
 """Cell magics by name."""

@@ -10,7 +10,7 @@ from .verb import Verb, add_store_option, store_of
 def _arguments() -> Arguments:
     arguments = Arguments(
         "%steps plan",
-        "Say which steps of the loaded job would run, be reused or be skipped, and why; nothing runs.",
+        "Say which steps would run, be reused or be skipped, and why; nothing runs.",
         example="%steps plan",
     )
     arguments.add_argument(

@@ -41,6 +41,24 @@ def add_store_option(arguments: Arguments) -> None:
 
 def add_run_options(arguments: Arguments) -> None:
     """Add what says how a run is set up; `run_options` reads it."""
+    _add_values(arguments)
+    arguments.add_argument(
+        "--files", nargs="+", metavar="PATH", completes="path", help="hand these in as the artifact `files`"
+    )
+    add_store_option(arguments)
+    arguments.add_argument("--memory", action="store_true", help="keep nothing of the run")
+    add_keep_option(arguments)
+
+
+def add_again_options(arguments: Arguments) -> None:
+    """Add what a run that goes on may be given; `run_options` reads it."""
+    _add_values(arguments)
+    add_store_option(arguments)
+    add_keep_option(arguments)
+    arguments.set_defaults(files=None, memory=False)
+
+
+def _add_values(arguments: Arguments) -> None:
     arguments.add_argument(
         "--use", nargs="+", default=[], metavar="NAME", completes="variable", help="Python variables for ((NAME))"
     )
@@ -51,12 +69,6 @@ def add_run_options(arguments: Arguments) -> None:
         metavar="'PART=TEXT'",
         help="answer questions that contain PART with TEXT; without `=`, one answer each, in order (repeatable)",
     )
-    arguments.add_argument(
-        "--files", nargs="+", metavar="PATH", completes="path", help="hand these in as the artifact `files`"
-    )
-    add_store_option(arguments)
-    arguments.add_argument("--memory", action="store_true", help="keep nothing of the run")
-    add_keep_option(arguments)
 
 
 def run_options(loaded: Loaded, args: argparse.Namespace, *, base: MagicOptions | None = None) -> MagicOptions:

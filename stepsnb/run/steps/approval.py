@@ -39,6 +39,6 @@ async def run_approval_step(step: ApprovalStep, ctx: StepContext) -> StepEnd:
         case word if word in _NO:
             return StepEnd(Outcome.FAILED, reason=f"rejected{because}")
     raise InputError(
-        f"approval `{step.name}`: `{reply.answer}` neither approves nor rejects; answer `{APPROVE}` or `{REJECT}`, with "
-        f"a reason if there is one: `{REJECT}: not on a Friday`"
+        f"approval `{step.name}`: `{reply.answer}` neither approves nor rejects; answer `{APPROVE}` or `{REJECT}`, "
+        f"with a reason if there is one: `{REJECT}: not on a Friday`"
     )
