@@ -289,7 +289,7 @@ class ContextUsage(Event):
 class Question(Event):
     """Something asked of a person: first `asked`, then `answered` or `expired`, under one `question_id`.
 
-    `source` says who answered: `given`, `widget`, `prompt`, `agent`, `mailbox` or `default`.
+    With `takes_reason` a reason may follow the option, behind a colon. `source` says who answered: `given`, `widget`, `prompt`, `agent`, `mailbox` or `default`.
     """
 
     phase: Literal["asked", "answered", "expired"] = "asked"
@@ -298,6 +298,7 @@ class Question(Event):
     text: str = ""
     options: list[str] = []
     options_required: bool = False
+    takes_reason: bool = False
     default: str | None = None
     expires_at: float | None = None
     answer: str | None = None

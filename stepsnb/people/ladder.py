@@ -69,6 +69,7 @@ class Ladder:
                     text=request.text,
                     options=list(request.options),
                     options_required=request.options_required,
+                    takes_reason=request.takes_reason,
                     default=request.default,
                     **fields,  # type: ignore[arg-type]  # fields of Question by name
                 )

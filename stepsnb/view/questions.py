@@ -57,6 +57,7 @@ class Questions:
             text=self._writer.clip(event.text, VIEW_ARGUMENT_CHARACTERS)[0],
             options=[one_line(option, _NAME_CHARACTERS) for option in event.options[:_OPTIONS_SHOWN]],
             options_required=event.options_required,
+            takes_reason=event.takes_reason,
             default=None if event.default is None else one_line(event.default, _NAME_CHARACTERS),
             expires_at=event.expires_at,
             status="asked",

@@ -619,6 +619,16 @@ def test_where_an_option_is_required_there_is_no_text_box(stage):
     expect(stage.page.locator(".question input")).to_have_count(0)
 
 
+def test_a_reason_goes_with_the_option_that_is_clicked(stage):
+    stage.open(*started(), asks(options=["approve", "reject"], options_required=True, takes_reason=True))
+
+    stage.page.get_by_label("Your reason").fill("not on a Friday")
+    stage.page.get_by_role("button", name="reject").click()
+    stage.exchange()
+
+    assert stage.answers == [("q1", "reject: not on a Friday")]
+
+
 def test_a_question_says_who_asks_and_what_happens_without_an_answer(stage):
     stage.page.clock.install()
     stage.open(*started(), asks(default="B", options=["A", "B"], expires_at=time.time() + 252.5))

@@ -93,6 +93,24 @@ def test_what_is_not_an_answer_is_asked_again(monkeypatch: pytest.MonkeyPatch) -
     assert len(typist.prompts) == 3
 
 
+def test_an_approval_says_that_a_reason_may_follow(monkeypatch: pytest.MonkeyPatch) -> None:
+    typist = Typist(monkeypatch, "perhaps", "2: not on a Friday")
+    approval = PendingQuestion(
+        question_id="q",
+        agent="",
+        text="Ship it?",
+        options=("approve", "reject"),
+        options_required=True,
+        timeout_s=5.0,
+        takes_reason=True,
+    )
+
+    assert ask(approval) == Answer("reject: not on a Friday", "prompt")
+    assert typist.prompts[0] == (
+        "approval: Ship it? [1 approve, 2 reject; a reason may follow, as in `reject: not today`] "
+    )
+
+
 def test_a_closed_standard_input_means_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     Typist(monkeypatch)
 

@@ -377,6 +377,7 @@ def test_an_open_question_makes_the_run_wait_for_a_person():
         "text": "Which port?",
         "options": ["A", "B"],
         "options_required": False,
+        "takes_reason": False,
         "default": "B",
         "expires_at": 305.0,
         "status": "asked",

@@ -187,6 +187,7 @@ function questionItem(view) {
   let item = null;
   let timer = null;
   let note = "";
+  let reason = null;
 
   const disable = (disabled) => {
     for (const control of choices.querySelectorAll("button, input")) control.disabled = disabled;
@@ -212,13 +213,20 @@ function questionItem(view) {
     }
     button.append(value);
     if (isDefault) button.append(" ", h("small", {}, "default"));
-    button.addEventListener("click", () => send(value));
+    button.addEventListener("click", () => send(reason?.value.trim() ? `${value}: ${reason.value.trim()}` : value));
     return button;
   };
   const build = () => {
+    if (item.takes_reason) {
+      reason = h("input", {
+        type: "text", "aria-label": "Your reason", "data-lm-suppress-shortcuts": "true", autocomplete: "off",
+        placeholder: "a reason, if there is one",
+      });
+    }
     const options = [...item.options];
     if (item.default !== null && !options.includes(item.default)) options.push(item.default);
     choices.append(...options.map((value, index) => choice(value, index + 1)));
+    if (reason !== null) choices.append(h("span", { class: "own" }, reason));
     if (item.options_required && item.options.length) return;
     const input = h("input", {
       type: "text", "aria-label": "Your own answer", "data-lm-suppress-shortcuts": "true", autocomplete: "off",
