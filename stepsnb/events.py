@@ -289,7 +289,8 @@ class ContextUsage(Event):
 class Question(Event):
     """Something asked of a person: first `asked`, then `answered` or `expired`, under one `question_id`.
 
-    With `takes_reason` a reason may follow the option, behind a colon. `source` says who answered: `given`, `widget`, `prompt`, `agent`, `mailbox` or `default`.
+    With `takes_reason` a reason may follow the option, behind a colon. `source` says who answered: `given`, `widget`,
+    `prompt`, `agent`, `mailbox` or `default`.
     """
 
     phase: Literal["asked", "answered", "expired"] = "asked"
