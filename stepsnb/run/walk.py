@@ -29,10 +29,11 @@ from .guard import guard_says_no
 from .hooks import run_hooks
 from .past import Done, Past
 from .results import StepResult
-from .routing import Routing, target_of
+from .routing import Routing
 from .scope import Scope
 from .step import inputs_of, outputs_of, run_step
 from .steps.load_var import read_variable
+from .visits import counts, is_branch, is_matrix
 
 _LATE = "took longer than its `timeout:`"
 
@@ -140,18 +141,16 @@ class Walker:
         return result
 
     async def _run_guarded(self, node: Node, scope: Scope, parent_id: str | None) -> StepResult:
-        is_block = isinstance(node.step, DoStep | InParallelStep | RaceStep | EnsembleStep | TryStep) or _is_matrix(
-            node
-        )
+        is_block = isinstance(node.step, DoStep | InParallelStep | RaceStep | EnsembleStep | TryStep) or is_matrix(node)
         done, cut = self._find(node, parent_id)
         if done is not None:
             return await self._go_through(done, cut, node, scope) if is_block else self._recall(done, node, scope)
         if parent_id in self._over and not isinstance(node.step, TryStep):
             return StepResult("", node.name, node.kind, Outcome.ABORTED, "never begun")
         has_begun = bool(cut) or self._past.has_begun_inside(node.path, self._visits_of(parent_id))
-        if not isinstance(node.step, TryStep) and not _is_branch(node):
+        if not isinstance(node.step, TryStep) and not is_branch(node):
             self._moved_on.add(parent_id)
-        if node.step.when is not None and not _is_matrix(node) and not (is_block and has_begun):
+        if node.step.when is not None and not is_matrix(node) and not (is_block and has_begun):
             refusal = await guard_says_no(node, self.run, scope)
             if refusal is not None:
                 return self._skip(node, refusal, parent_id)
@@ -169,7 +168,7 @@ class Walker:
 
         In a sequence nothing counts any more once a step has run anew: it may leave something else behind.
         """
-        done, cut = self._past.take(node.path, self._visits_of(parent_id), lambda visit: _counts(node, visit))
+        done, cut = self._past.take(node.path, self._visits_of(parent_id), lambda visit: counts(node, visit))
         if done is None and cut and parent_id in self._over:
             done = cut.pop()  # it failed or was stopped, and what is around it took that into account
         return done, cut
@@ -297,7 +296,7 @@ class Walker:
     async def _run_block(self, node: Node, scope: Scope, parent_id: str | None, cut: Sequence[Done]) -> StepResult:
         """Run a block, again while it fails and has attempts and time left; each attempt finds what the first found."""
         # The cells of a matrix have attempts and a deadline each.
-        step, began = None if _is_matrix(node) else node.step, time.monotonic()
+        step, began = None if is_matrix(node) else node.step, time.monotonic()
         attempts = getattr(step, "attempts", None) or 1
         limit_s = getattr(step, "timeout_s", None) or None
         for attempt in range(1, attempts + 1):
@@ -370,32 +369,6 @@ class Walker:
                 return await run_ensemble(self, node, scope, step_id)
             case _:
                 raise AssertionError(f"{node.kind} is no block")
-
-
-def _counts(node: Node, visit: Done) -> bool:
-    """Whether a visit need not be repeated: of the same content, and the plan went on after it.
-
-    It went on after a step that did not succeed where a `try` or a route caught that.
-    """
-    if node.hash and visit.hash and node.hash != visit.hash:
-        return False
-    result = visit.result
-    if result.outcome.is_good:
-        return True
-    is_tried = node.parent is not None and node.parent.kind == "try"
-    return (is_tried and result.outcome is not Outcome.ABORTED) or target_of(node, result) is not None
-
-
-def _is_matrix(node: Node) -> bool:
-    return getattr(node.step, "across", None) is not None
-
-
-def _is_branch(node: Node) -> bool:
-    """Whether a step runs beside others, which see nothing of what it leaves."""
-    outer = node.parent
-    while outer is not None and outer.kind == "try":
-        outer = outer.parent
-    return outer is not None and (isinstance(outer.step, InParallelStep | RaceStep | EnsembleStep) or _is_matrix(outer))
 
 
 def _with_time_left(step: Step, used_s: float) -> Step | None:
