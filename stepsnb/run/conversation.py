@@ -244,7 +244,9 @@ class Conversations:
             )
 
         left = ctx.time_left()
-        limit_s = min(brief.deadline_s or math.inf, policy.total_timeout_s or math.inf, left[0] if left else math.inf)
+        call_s = math.inf if call.deadline is None else max(call.deadline - asyncio.get_running_loop().time(), 0.0)
+        told_s = min(brief.deadline_s or math.inf, call_s, left[0] if left else math.inf)
+        limit_s = min(told_s, policy.total_timeout_s or math.inf)
         clock = asyncio.timeout(None if limit_s == math.inf else limit_s)
         held = None
         try:
