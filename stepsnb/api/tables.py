@@ -1,4 +1,7 @@
-"""The tables of a store as DataFrames; columns are documented with each table in `stepsnb.store`."""
+"""The tables of a store as DataFrames; columns are documented with each table in `stepsnb.store`.
+
+A `run` is an id, or a run of this process itself.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -8,9 +11,18 @@ from .options import PathLike, store_root
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .run import OpenRun, Run, RunHandle
+
+    RunId = str | Run | RunHandle | OpenRun
+
 
 def _store(store: PathLike | None) -> frames.Store:
     return frames.Store(store_root(store))
+
+
+def _id(run: "RunId | None") -> str | None:
+    """Return a run's id; a run of this process stands for its own."""
+    return run if run is None or isinstance(run, str) else run.run_id
 
 
 def runs(*, store: PathLike | None = None) -> "pd.DataFrame":
@@ -18,49 +30,49 @@ def runs(*, store: PathLike | None = None) -> "pd.DataFrame":
     return frames.runs_df(_store(store))
 
 
-def steps(run: str | None = None, *, store: PathLike | None = None) -> "pd.DataFrame":
+def steps(run: "RunId | None" = None, *, store: PathLike | None = None) -> "pd.DataFrame":
     """One row a step; of every run when `run` is None."""
-    return frames.steps_df(_store(store), run)
+    return frames.steps_df(_store(store), _id(run))
 
 
-def turns(run: str | None = None, *, store: PathLike | None = None) -> "pd.DataFrame":
+def turns(run: "RunId | None" = None, *, store: PathLike | None = None) -> "pd.DataFrame":
     """One row a model reply."""
-    return frames.turns_df(_store(store), run)
+    return frames.turns_df(_store(store), _id(run))
 
 
-def requests(run: str | None = None, *, store: PathLike | None = None) -> "pd.DataFrame":
+def requests(run: "RunId | None" = None, *, store: PathLike | None = None) -> "pd.DataFrame":
     """One row an HTTP request to a model."""
-    return frames.requests_df(_store(store), run)
+    return frames.requests_df(_store(store), _id(run))
 
 
-def tool_calls(run: str | None = None, *, store: PathLike | None = None) -> "pd.DataFrame":
+def tool_calls(run: "RunId | None" = None, *, store: PathLike | None = None) -> "pd.DataFrame":
     """One row a tool call."""
-    return frames.tool_calls_df(_store(store), run)
+    return frames.tool_calls_df(_store(store), _id(run))
 
 
-def cost(run: str | None = None, *, store: PathLike | None = None) -> "pd.DataFrame":
+def cost(run: "RunId | None" = None, *, store: PathLike | None = None) -> "pd.DataFrame":
     """Tokens and US dollars by step, agent and model; `incomplete` where a price is unknown."""
-    return frames.cost_df(_store(store), run)
+    return frames.cost_df(_store(store), _id(run))
 
 
-def models(run: str | None = None, *, store: PathLike | None = None) -> "pd.DataFrame":
+def models(run: "RunId | None" = None, *, store: PathLike | None = None) -> "pd.DataFrame":
     """One row a model: requests, replies and tool calls, how many failed, and what was wrong with replies."""
-    return frames.models_df(_store(store), run)
+    return frames.models_df(_store(store), _id(run))
 
 
-def questions(run: str | None = None, *, store: PathLike | None = None) -> "pd.DataFrame":
+def questions(run: "RunId | None" = None, *, store: PathLike | None = None) -> "pd.DataFrame":
     """One row a question that was asked, with its answer and who gave it."""
-    return frames.questions_df(_store(store), run)
+    return frames.questions_df(_store(store), _id(run))
 
 
-def trajectory(run: str, *, store: PathLike | None = None) -> "pd.DataFrame":
+def trajectory(run: "RunId", *, store: PathLike | None = None) -> "pd.DataFrame":
     """One row a tool call of a run, in order; a sub-agent's behind the call it answers."""
-    return frames.trajectory_df(_store(store), run)
+    return frames.trajectory_df(_store(store), _id(run) or "")
 
 
-def transcript(run: str, *, store: PathLike | None = None) -> "pd.DataFrame":
+def transcript(run: "RunId", *, store: PathLike | None = None) -> "pd.DataFrame":
     """One row a message of a run or a note about it, in order."""
-    return frames.transcript_df(_store(store), run)
+    return frames.transcript_df(_store(store), _id(run) or "")
 
 
 def sql(query: str, *, store: PathLike | None = None) -> "pd.DataFrame":

@@ -88,7 +88,7 @@ class Assembly:
 
     def add(self, chunk: Chunk) -> None:
         """Take one chunk of a stream, or a whole reply at once."""
-        if chunk.error is not None:
+        if chunk.error:  # some servers send an empty one with every chunk
             self.error = chunk.error
         if chunk.usage is not None:
             self._count(read_usage(chunk.usage))

@@ -58,6 +58,12 @@ def promote_calls(
     return (rest.strip() or None, tuple(promotion.calls)) if promotion.calls else (text, ())
 
 
+def _is_set_apart(text: str, start: int) -> bool:
+    """Whether Markdown sets the line apart as a quotation (`> `) or as code (four blanks)."""
+    before = text[text.rfind("\n", 0, start) + 1 : start]
+    return before.lstrip().startswith(">") or (not before.strip() and len(before.expandtabs(4)) >= 4)
+
+
 class _Promotion:
     """Collects the calls of one text."""
 
@@ -74,6 +80,9 @@ class _Promotion:
         while unreadable < MAX_UNREADABLE and (stop := _STOP.search(text, at)) is not None:
             if stop["marker"] is None:
                 at = _skip_code(text, stop)
+                continue
+            if _is_set_apart(text, stop.start()):
+                at = stop.end()
                 continue
             form = read_form(text, stop.start(), stop["marker"])
             if form is None:

@@ -279,7 +279,10 @@ class Conversations:
             )
 
         left = ctx.time_left()
-        limit_s = min(brief.deadline_s or math.inf, limit_s, left[0] if left else math.inf)
+        call_s = math.inf
+        if call is not None and call.deadline is not None:
+            call_s = max(call.deadline - asyncio.get_running_loop().time(), 0.0)
+        limit_s = min(brief.deadline_s or math.inf, limit_s, call_s, left[0] if left else math.inf)
         clock = asyncio.timeout(None if limit_s == math.inf else limit_s)
         held = None
         try:

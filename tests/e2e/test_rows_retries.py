@@ -9,7 +9,6 @@ import pytest
 import stepsnb
 from stepsnb.errors import ConfigError, ErrorCode
 from stepsnb.llm import register_script, unregister_script
-from stepsnb.people import Answer
 from tests.llm.conftest import DONE, delta
 from tests.support.fixtures_llm import ScriptedModel
 
@@ -171,16 +170,6 @@ def test_code_and_words_of_a_failed_request_say_what_it_was(run, scripted_llm):
     scripted_llm.says(error=429).says(error=503).says("done")
     result = run(agent={"retry": {"llm": QUICK}})
     assert [event.code for event in of(result, "retry")] == ["rate_limited", "provider_error"]
-
-
-def test_person_is_waited_on_whatever_the_clocks_of_tools(run, scripted_llm, ends):
-    class Person:
-        async def ask(self, question):
-            await asyncio.sleep(0.5)
-            return Answer("8443", "widget")
-
-    scripted_llm.says(calls=[("ask_user", {"question": "Which port?"})]).says("done")
-    assert json.loads(ends(run(agent={"tools": ["ask_user"]}, asker=Person()))[0].result)["answer"] == "8443"
 
 
 def test_calls_of_one_reply_start_together_and_each_is_answered_in_its_place(run, scripted_llm, ends):

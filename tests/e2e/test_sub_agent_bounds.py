@@ -55,3 +55,9 @@ def test_deadline_it_is_told_is_the_one_that_holds(run, helper_llm, helper, lead
     helper_llm.says("done")
     run(helper, lead)
     assert f"You have {told} for all of it." in helper_llm.requests[0]["messages"][0]["content"]
+
+
+def test_child_is_told_the_time_its_grant_leaves_it(run, helper_llm):
+    helper_llm.says("done")
+    run(lead={"tools": [{"agent": "helper", "timeout": "2m"}]})
+    assert "You have 2 minutes for all of it." in helper_llm.requests[0]["messages"][0]["content"]

@@ -173,3 +173,10 @@ def test_other_alternatives_are_not_read():
     assembly = Assembly()
     feed(assembly, {"index": 1, "delta": {"content": "no"}})
     assert assembly.text is None
+
+
+@pytest.mark.parametrize("error", [None, "", {}, False, 0])
+def test_empty_error_of_a_good_chunk_is_none(error):
+    assembly = Assembly()
+    assembly.add(decode_chunk(json.dumps({"choices": [{"index": 0, "delta": {"content": "x"}}], "error": error})))
+    assert (assembly.text, assembly.error) == ("x", None)

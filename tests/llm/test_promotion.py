@@ -153,3 +153,8 @@ def test_backticks_inside_arguments_hide_nothing():
 )
 def test_hostile_text_comes_to_an_end(text):
     promote_calls(text, TOOLS, ())
+
+
+@pytest.mark.parametrize("before", ["> ", "As in:\n> ", "Example:\n\n    ", "Example:\n\n\t"])
+def test_call_that_markdown_sets_apart_is_an_example(before):
+    assert promote_calls(before + HERMES, TOOLS, ()) == (before + HERMES, ())
