@@ -40,7 +40,7 @@ def test_path_that_does_not_exist_says_where_it_starts(here, path):
 
 
 def test_folder_is_no_pipeline(here):
-    with pytest.raises(ConfigError, match="is a folder; name a YAML file in it"):
+    with pytest.raises(ConfigError, match="is a folder; name a file in it"):
         stepsnb.load(here)
 
 
