@@ -11,12 +11,13 @@ ANSWER = "The tide is high at twelve past five in the morning."
 @pytest.mark.parametrize("kind", ["disconnect", "truncate", "malformed"])
 def test_stream_that_breaks_before_its_first_word_is_asked_for_again(run, llmock, kind, after_chunks):
     llmock.plays(breaks_stream(kind, after_chunks), says(ANSWER, times=2))
-    # It takes a request for a repetition only when it had noted the end of what failed by then.
-    ended = run(backoff=2.0 if kind == "malformed" else 0.5)
+    ended = run(backoff=0.5)
     assert (ended.outcome, ended.text) == ("succeeded", ANSWER)
     first, second = llmock.requests()
     assert first["body"] == second["body"]
-    assert llmock.findings() == []
+    # It takes a request for a repetition only when it had noted by then that we hung up on the malformed stream, which
+    # it does when it next looks: sometimes later.
+    assert set(llmock.findings()) <= ({"malformed_chunk_ignored"} if kind == "malformed" else set())
 
 
 @pytest.mark.parametrize("kind", ["disconnect", "truncate", "malformed"])
