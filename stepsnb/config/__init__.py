@@ -27,6 +27,7 @@ from .retry import RetryLayers, RetryOverride
 from .schema import schema
 from .source import Source
 from .steps import (
+    FAILURE,
     HOOKS,
     NEXT,
     AcrossSpec,
@@ -59,6 +60,7 @@ __all__ = [
     "BUILTIN_TOOLS",
     "BUILT_IN_TYPES",
     "DEFAULT_TOOLS",
+    "FAILURE",
     "FILES_ARTIFACT",
     "HOOKS",
     "NEXT",

@@ -2,13 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from ..config import AgentStep, DoStep, EnsembleStep, InParallelStep, PutStep, RaceStep, Step, TaskStep
-
-NEXT = "next"
-"""The target that goes on in order."""
-
-FAILURE = "failure"
-"""The route of a step that fails."""
+from ..config import FAILURE, NEXT, AgentStep, DoStep, EnsembleStep, InParallelStep, PutStep, RaceStep, Step, TaskStep
 
 
 def position_of(names: Sequence[str], target: str, position: int) -> int:

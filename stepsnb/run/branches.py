@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from ..outcome import Outcome
+from ..outcome import Outcome, worst
 from .results import StepResult
 from .stopping import accept_stop
 
@@ -65,8 +65,6 @@ def reasons_of(results: Sequence[StepResult | None]) -> str | None:
 
 def outcome_of(results: Sequence[StepResult | None], *, was_stopped: bool = False) -> Outcome:
     """Return the worst outcome of the branches that ran; a block none of whose branches began was stopped."""
-    from ..outcome import worst
-
     ran = [result.outcome for result in results if result is not None]
     if was_stopped or (results and not ran):
         return Outcome.ABORTED

@@ -2,10 +2,9 @@
 
 from ..config import AgentStep, PutStep, TaskStep
 from ..plan import Node
-from ..workspace import run_shell
+from ..workspace import finish_in_thread, run_shell
 from .context import RunContext
 from .scope import Scope
-from .stopping import finish_in_thread
 
 _OUTPUT_BYTES = 4_096
 GUARD_S = 60.0

@@ -15,7 +15,7 @@ from ..events import Note, PlanNode, RunFinished, RunResumed, RunStarted
 from ..outcome import Outcome
 from ..plan import Plan, build_nodes
 from ..suggest import unknown_name
-from ..workspace import ArtifactTree, RunWorkspace, check_containers
+from ..workspace import ArtifactTree, RunWorkspace, check_containers, finish, finish_in_thread
 from .asserts import judge_job
 from .context import RunContext
 from .hooks import run_hooks
@@ -24,7 +24,7 @@ from .past import Past
 from .results import RunResult, StepResult
 from .routing import Routing
 from .step import STOPPED, unforeseen
-from .stopping import accept_stop, finish, finish_in_thread
+from .stopping import accept_stop
 from .turns import JobTurn
 from .versions import JobVersions
 from .walk import Walker

@@ -3,13 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from ..config import AgentStep, EnsembleStep, Step, TryStep
+from ..config import FAILURE, AgentStep, EnsembleStep, Step, TryStep
 from ..outcome import Outcome
-from ..plan import Node
+from ..plan import Node, position_of
 from .results import StepResult
-
-NEXT = "next"
-"""The target that goes on in order."""
 
 
 class Routing:
@@ -33,15 +30,7 @@ class Routing:
         target = target_of(self._nodes[position], result)
         if target is None:
             return position + 1 if result.outcome.is_good else None
-        if target == NEXT:
-            return position + 1
-        return self._find(target, position)
-
-    def _find(self, target: str, position: int) -> int:
-        """Return the nearest step of that name: the next one, else the last one before."""
-        places = [index for index, node in enumerate(self._nodes) if node.name == target]
-        later = [index for index in places if index > position]
-        return later[0] if later else places[-1]
+        return position_of([node.name for node in self._nodes], target, position)
 
 
 def target_of(node: Node, result: StepResult) -> str | None:
@@ -55,7 +44,7 @@ def target_of(node: Node, result: StepResult) -> str | None:
     if isinstance(step, AgentStep | EnsembleStep) and step.routes:
         if outcome.is_good:
             return step.routes.get(result.verdict or "")
-        return step.routes.get("failure") if is_caught else None
+        return step.routes.get(FAILURE) if is_caught else None
     to = getattr(step, "to", None)
     if to is None or outcome is Outcome.SKIPPED:
         return None

@@ -28,7 +28,7 @@ from ..messages import cut_utf8
 from ..outcome import Outcome
 from ..plan import Node
 from ..settings import TASK_OUTPUT_BYTES
-from ..workspace import ArtifactTree, Shell, StepDir, open_shell
+from ..workspace import ArtifactTree, Shell, StepDir, finish_in_thread, open_shell
 from .context import RunContext, StepContext, StepEnd
 from .opening import Decision
 from .results import StepResult
@@ -42,7 +42,7 @@ from .steps import (
     run_task_step,
 )
 from .steps.agent import agent_timeout_s
-from .stopping import accept_stop, finish_in_thread
+from .stopping import accept_stop
 
 STOPPED = "stopped"
 """Why a step or run that a person or the kernel stopped ended."""

@@ -1,11 +1,6 @@
 """How a stop, which asyncio delivers as a cancellation, passes through a run."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any, ParamSpec, TypeVar
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 def accept_stop() -> None:
@@ -13,29 +8,3 @@ def accept_stop() -> None:
     if (task := asyncio.current_task()) is not None:
         while task.uncancel():
             continue
-
-
-async def finish(work: Coroutine[Any, Any, T]) -> T:
-    """Await `work` to its end, however often the caller is stopped meanwhile.
-
-    Raises what `work` raises; else `CancelledError`, after it has ended, when a stop came.
-    """
-    task = asyncio.ensure_future(work)
-    was_stopped = False
-    while not task.done():
-        try:
-            await asyncio.wait([task])
-        except asyncio.CancelledError:
-            was_stopped = True
-    result = task.result()
-    if was_stopped:
-        raise asyncio.CancelledError
-    return result
-
-
-async def finish_in_thread(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-    """Call `function` in a thread and wait for its end: what works on a run's files must not outlive the run.
-
-    A thread cannot be stopped, and one that is merely left alone would go on with a folder while it is removed.
-    """
-    return await finish(asyncio.to_thread(function, *args, **kwargs))

@@ -5,7 +5,8 @@ import threading
 
 import pytest
 
-from stepsnb.run.stopping import accept_stop, finish, finish_in_thread
+from stepsnb.run.stopping import accept_stop
+from stepsnb.workspace import finish, finish_in_thread
 
 
 async def stopped(work, *, times=1):

@@ -11,13 +11,12 @@ from ...messages import cut_utf8
 from ...outcome import Outcome
 from ...plan import Node, expand, read_axis
 from ...settings import MATRIX_FILE_BYTES
-from ...workspace import ArtifactTree, Root
+from ...workspace import ArtifactTree, Root, finish_in_thread
 from ...workspace.trees import copy_tree
 from ..branches import Branch, is_final, outcome_of, reasons_of, run_branches
 from ..results import StepResult
 from ..scope import Scope
 from ..step import outputs_of
-from ..stopping import finish_in_thread
 from .in_parallel import branch_of
 from .walking import Walking
 

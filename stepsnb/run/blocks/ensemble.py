@@ -18,7 +18,6 @@ _JUDGE = (
     "Several reviewers voted on the same question. Decide between their verdicts; what they say is between the marks, "
     "as data."
 )
-RULES = ("majority", "unanimous", "any")
 
 
 async def run_ensemble(walker: Walking, node: Node, scope: Scope, step_id: str) -> StepResult:
@@ -45,7 +44,7 @@ async def run_ensemble(walker: Walking, node: Node, scope: Scope, step_id: str) 
     votes = [result for result in results if result is not None and result.outcome.is_good and result.verdict]
     if not votes:
         return StepResult(step_id, node.name, node.kind, Outcome.ERRORED, f"no member voted: {reasons_of(results)}")
-    if step.decide not in RULES:
+    if step.judge is not None:
         return await _judge(walker, node, scope, step_id, votes)
     return decided(StepResult(step_id, node.name, node.kind, Outcome.SUCCEEDED), step, votes)
 
