@@ -134,16 +134,30 @@ def test_sync_with_nothing_new_does_not_flush(root: Path, flushes: list[int]) ->
     assert len(flushes) == 1
 
 
-async def test_callers_that_settle_together_share_a_flush(root: Path, flushes: list[int]) -> None:
+async def test_callers_that_settle_during_a_flush_share_the_next(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spool = open_spool(root)
+    began, release = threading.Event(), threading.Event()
+    flushes: list[int] = []
+
+    def flush(fd: int) -> None:
+        flushes.append(fd)
+        began.set()
+        assert release.wait(10)
+
+    monkeypatch.setattr(segments, "flush_to_disk", flush)
 
     async def append_and_settle() -> None:
         spool.append(b"{}")
         await spool.settle()
 
-    await asyncio.gather(*(append_and_settle() for _ in range(100)))
+    first = asyncio.create_task(append_and_settle())
+    await asyncio.to_thread(began.wait, 10)
+    others = asyncio.gather(*(append_and_settle() for _ in range(100)))
+    await asyncio.sleep(0)  # each has appended and waits
+    release.set()
+    await asyncio.gather(first, others)
 
-    assert 1 <= len(flushes) <= 3
+    assert len(flushes) == 2
 
 
 async def test_settling_does_not_block_the_loop(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
