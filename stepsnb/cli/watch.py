@@ -35,7 +35,12 @@ def add_verb(verbs: "Verbs") -> None:
     parser.add_argument(
         "job", nargs="?", metavar="JOB", help="only this job and those that its versions go on to (default: all)"
     )
-    parser.add_argument("--interval", default="", metavar="TIME", help=f"between two checks (default: {WATCH_S:g}s)")
+    parser.add_argument(
+        "--interval",
+        default="",
+        metavar="TIME",
+        help=f"between two checks of resources without `check_every:` (default: {WATCH_S:g}s)",
+    )
     parser.add_argument("--once", action="store_true", help="check once, run what that leads to, and end")
     add_vars(parser)
     add_answers(parser)
@@ -53,7 +58,7 @@ def watch(args: argparse.Namespace) -> int:
 
     interval_s = _seconds(args.interval) if args.interval else WATCH_S
     pipeline = stepsnb.load(args.file, vars=variables(args))
-    watched = Watch(pipeline, args.job, store=args.store)
+    watched = Watch(pipeline, args.job, store=args.store, interval_s=interval_s)
     out = sys.stderr if args.json else sys.stdout
     say(f"watching for {', '.join(f'`{job}`' for job in watched.jobs)}; Ctrl-C ends it", file=out)
     runs: list[Run] = []
@@ -76,7 +81,7 @@ def watch(args: argparse.Namespace) -> int:
             if args.once and not has_run:
                 break
             if not has_run and not stops.count:
-                _wait(interval_s, stops)
+                _wait(watched.pause_s, stops)
     if args.json:
         print_json({"runs": [run.to_json() for run in runs]})
     return EXIT_CODES[Outcome.ABORTED if stops.count else worst(outcomes)]
@@ -95,7 +100,7 @@ def _check(watched: "Watch", job: str, stops: Stops) -> bool:
         return False
 
 
-def _wait(seconds: float, stops: Stops) -> None:
+def _wait(seconds: float | None, stops: Stops) -> None:
     pause = _Pause()
     stops.tell(pause)
     pause.over.wait(seconds)

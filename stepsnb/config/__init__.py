@@ -21,7 +21,7 @@ from .loader import load_file, load_steps, load_text, resolve_step
 from .output import OutputSpec
 from .pipeline import Pipeline
 from .problems import Where
-from .resource import BUILT_IN_TYPES, Resource
+from .resource import BUILT_IN_TYPES, NEVER, Resource
 from .resource_type import ResourceType
 from .retry import RetryLayers, RetryOverride
 from .schema import schema
@@ -63,6 +63,7 @@ __all__ = [
     "FAILURE",
     "FILES_ARTIFACT",
     "HOOKS",
+    "NEVER",
     "NEXT",
     "SYNTHESIZED_TOOLS",
     "AcrossSpec",

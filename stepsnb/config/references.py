@@ -11,7 +11,7 @@ from .fix import FixSpec
 from .grants import AgentGrant
 from .pipeline import Pipeline
 from .plan_reader import ReadStep
-from .resource import BUILT_IN_TYPES, GIT_PARAMS, Resource
+from .resource import BUILT_IN_TYPES, GIT_PARAMS, VERSION_KEYS, Resource
 from .resource_type import ResourceType
 from .selection import tool_complaints
 from .source import Source
@@ -78,6 +78,8 @@ class Names:
         resource, bad = self.resources[step.resource]
         if resource is None or "type" in bad:
             return
+        if isinstance(step, GetStep) and resource.version is not None and "version" not in bad:
+            yield from _pin_complaints(step)
         if resource.type in BUILT_IN_TYPES:
             yield from _built_in_complaints(step, resource.type)
             return
@@ -199,6 +201,16 @@ def unknown_agent(name: str, known: Iterable[str]) -> str:
     return unknown_name("agent", name, known)
 
 
+def _pin_complaints(step: GetStep) -> Iterator[Complaint]:
+    """Refuse a step that asks for a moving version of a resource that is pinned."""
+    if "version" in step.model_fields_set and step.pin is None:
+        text = (
+            f"`version: {step.version}` contradicts the resource `{step.resource}`, which is pinned by its own "
+            "`version:`; remove one of them, or pin another version here"
+        )
+        yield Complaint(("version",), text, ("version",))
+
+
 def _built_in_complaints(step: GetStep | PutStep, type_name: str) -> Iterator[Complaint]:
     if step.params and type_name == "path":
         text = "`params:` does nothing for a resource of type `path`; put `ignore:` into its `source:`"
@@ -208,7 +220,7 @@ def _built_in_complaints(step: GetStep | PutStep, type_name: str) -> Iterator[Co
         if name not in known:
             yield Complaint(("params", name), unknown_name("`params:` key", name, known), ("params",))
     pin = (step.pin if isinstance(step, GetStep) else None) or {}
-    key = {"git": "ref", "path": "digest"}[type_name]
+    key = VERSION_KEYS[type_name]
     if pin and set(pin) != {key}:
         text = f"a version of type `{type_name}` is `{{{key}: …}}`; pin it like that"
         yield Complaint(("version",), text, ("version",))

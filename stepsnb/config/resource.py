@@ -1,16 +1,17 @@
 """A resource: something outside whose versions are fetched and published."""
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Final
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationInfo, WithJsonSchema, field_validator
+from pydantic_core import PydanticCustomError
 
-from . import unsupported
 from .concept import Complaint, Concept
+from .conversions import bad_value, read_duration, read_texts_by_name
 from .free import FreeMapping
 from .scalars import Name, Text
-from .tree import Entries
-from .unsupported import Unsupported
+from .tree import Entries, Items, Scalar
+from .wording import wrong_shape
 
 
 class PathSource(Concept):
@@ -33,6 +34,45 @@ GIT_PARAMS: Final[dict[str, tuple[str, ...]]] = {"get": ("depth",), "put": ("bra
 """What `params:` of steps with a `git` resource may set, by kind of step."""
 
 
+VERSION_KEYS: Final = {"git": "ref", "path": "digest"}
+"""What a version of a built-in type consists of."""
+
+NEVER: Final = "never"
+
+
+def _read_pin(raw: Any) -> Any:
+    if isinstance(raw, Entries):
+        if not raw:
+            raise bad_value("pins nothing; write `{KEY: VALUE}` of a version, or leave it out")
+        return read_texts_by_name(raw)
+    if isinstance(raw, Items):
+        raise bad_value(wrong_shape(raw, "a mapping"))
+    if isinstance(raw, Scalar):
+        raise bad_value("is no version; pin one with `{KEY: VALUE}`; `latest` and `every` belong to a `get:` step")
+    return raw
+
+
+def _read_check_every(raw: Any) -> Any:
+    if isinstance(raw, Scalar) and raw.text == NEVER:
+        return NEVER
+    problem = bad_value("is no time between two checks; write it like `30s`, `5m` or `1h`, or `never`")
+    try:
+        seconds = read_duration(raw)
+    except PydanticCustomError as exc:
+        raise problem from exc
+    if seconds == 0:
+        raise problem
+    return seconds
+
+
+Pin = Annotated[dict[str, str], BeforeValidator(_read_pin), WithJsonSchema({"type": "object", "minProperties": 1})]
+CheckEvery = Annotated[
+    float | Literal["never"],
+    BeforeValidator(_read_check_every),
+    WithJsonSchema({"type": "string", "pattern": "^(never|.*[smh])$"}),
+]
+
+
 class Resource(Concept):
     """One entry of `resources:`; `source` is what its type needs."""
 
@@ -48,11 +88,13 @@ class Resource(Concept):
         }
     )
 
-    unsupported_keys: ClassVar[Unsupported] = unsupported.RESOURCE
-
     name: Name
     type: Name = Field(description="`git`, `path`, or an entry of `resource_types:`.")
     source: FreeMapping = Field(default={}, description="Settings for its type.")
+    version: Pin | None = Field(default=None, description="What `get:` steps fetch that pin none themselves.")
+    check_every: CheckEvery | None = Field(
+        default=None, description="Time between two checks under `stepsnb watch`, or `never`."
+    )
 
     def complaints(self) -> Iterator[Complaint]:
         """Refuse a built-in type without what it needs."""
@@ -60,6 +102,10 @@ class Resource(Concept):
         if needed is not None and not self.source:
             text = f"`source:` is missing; write `source: {{{needed}: …}}`"
             yield Complaint((), text, ("source", "type"))
+        key = VERSION_KEYS.get(self.type)
+        if key is not None and self.version is not None and set(self.version) != {key}:
+            text = f"a version of type `{self.type}` is `{{{key}: …}}`; pin it like that"
+            yield Complaint(("version",), text, ("version", "type"))
 
     @field_validator("source", mode="before")
     @classmethod

@@ -22,10 +22,6 @@ PIPELINE: Final[Unsupported] = {
 DEFAULTS: Final[Unsupported] = _all(_REMOVE, "delegate_budget_percent", "run_history", "version_history")
 CACHE: Final[Unsupported] = {"resources": "remove it, as every version is fetched when it is wanted"}
 JOB: Final[Unsupported] = {"budget": "give the cells of a matrix one with `across:` and `budget:`, or remove it"}
-RESOURCE: Final[Unsupported] = {
-    "check_every": "give `stepsnb watch` an interval",
-    "version": "pin it on the `get:` step with `version:`",
-}
 RESOURCE_TYPE: Final[Unsupported] = {"mcp": "write `check:`, `in:` and `out:` as programs"}
 AGENT: Final[Unsupported] = _all(_REMOVE, "budget", "delegate_budget_percent", "fallback", "settings")
 AGENT_STEP: Final[Unsupported] = {"fallback": _REMOVE}

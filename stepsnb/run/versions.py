@@ -1,7 +1,7 @@
 """The versions of resources one run has: chosen together for all its gets, and remembered for the runs that follow."""
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from ..config import GetStep, Pipeline, PutStep, Resource
 from ..errors import ResourceError
@@ -10,6 +10,7 @@ from ..plan import Plan
 from ..resources import (
     FileVersionStore,
     JobRun,
+    Mode,
     ResourceType,
     Version,
     VersionStore,
@@ -96,13 +97,14 @@ class JobVersions:
             run = JobRun(run_id=self._run_id, has_succeeded=has_succeeded, gets=self._had, resources=self._used)
             self._store.add_run(self._key(self._job), run)
 
-    async def find_new(self) -> Mapping[str, Version]:
+    async def find_new(self, is_due: Callable[[str], bool] = lambda name: True) -> Mapping[str, Version]:
         """Check what the job waits for: return the versions it would run with when one with `trigger: true` is new.
 
-        Empty when there is nothing new, or nothing to run with yet. Raises: ResourceError, StoreError.
+        Only resources that `is_due` says so of are checked; of the others what is known counts. Empty when there is
+        nothing new, or nothing to run with yet. Raises: ResourceError, StoreError.
         """
         triggers = [name for name, step in self._gets.items() if step.trigger]
-        wanted, chosen = await self._search(watched=triggers)
+        wanted, chosen = await self._search(watched=triggers, is_due=is_due)
         if chosen is None:
             return {}
         last = {name: version for name in triggers if (version := wanted[name].last_used) is not None}
@@ -114,10 +116,14 @@ class JobVersions:
             raise ResourceError(f"job `{self._job}`: {self._why_nothing(wanted)}")
         return {name: chosen.get(name) for name in self._gets}
 
-    async def _search(self, watched: Collection[str] = ()) -> tuple[Mapping[str, Wanted], Mapping[str, Version] | None]:
+    async def _search(
+        self, watched: Collection[str] = (), is_due: Callable[[str], bool] = lambda name: True
+    ) -> tuple[Mapping[str, Wanted], Mapping[str, Version] | None]:
         """Look for new versions and choose; the steps `watched` take part even if any content would do for them."""
         steps = {name: step for name, step in self._gets.items() if name in watched or self._needs_choice(step)}
         for name in dict.fromkeys(step.resource for step in steps.values()):
+            if not is_due(name):
+                continue
             resource = self._pipeline.resource(name)
             await refresh_versions(self._type_of(resource), source_of(self._pipeline, resource), self._store)
         before = self._store.runs(self._key(self._job))
@@ -126,7 +132,7 @@ class JobVersions:
         wanted = {
             name: Wanted(
                 resource=step.resource,
-                mode=self._had.get(name, step.version),
+                mode=self._had.get(name, self._mode_of(step)),
                 known=self._store.known(self._scope_of(step.resource)),
                 last_used=last.get(name),
                 passed=step.passed,
@@ -138,7 +144,12 @@ class JobVersions:
     def _needs_choice(self, step: GetStep) -> bool:
         """Whether a version has to be known before anything can be fetched."""
         needs_check = self._type_of(self._pipeline.resource(step.resource)).needs_check
-        return needs_check or bool(step.passed) or step.version != "latest"
+        return needs_check or bool(step.passed) or self._mode_of(step) != "latest"
+
+    def _mode_of(self, step: GetStep) -> Mode:
+        """Return how a step chooses; its own pin goes before that of its resource."""
+        pinned = None if step.pin is not None else self._pipeline.resource(step.resource).version
+        return step.version if pinned is None else pinned
 
     def _why_nothing(self, wanted: Mapping[str, Wanted]) -> str:
         empty = [name for name, each in wanted.items() if not each.known]
@@ -150,11 +161,12 @@ class JobVersions:
     async def _latest(self, step: GetStep) -> Version | None:
         """Return the newest version for a step that is not in the plan, such as one of a cell."""
         resource = self._pipeline.resource(step.resource)
-        if not self._type_of(resource).needs_check:
-            return None
+        pinned = step.pin or resource.version
+        if pinned is not None or not self._type_of(resource).needs_check:
+            return pinned
         await refresh_versions(self._type_of(resource), source_of(self._pipeline, resource), self._store)
         known = [each.version for each in self._store.known(self._scope_of(resource.name)) if each.from_check]
-        return step.pin or (known[-1] if known else None)
+        return known[-1] if known else None
 
     def _type_of(self, resource: Resource, variables: Mapping[str, str] | None = None) -> ResourceType:
         return resolve_type(

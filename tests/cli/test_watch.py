@@ -116,3 +116,18 @@ def test_interrupt_ends_it_between_two_checks(path, folder):
 
     assert process.returncode == 130
     assert "Traceback" not in errors
+
+
+def test_resource_that_is_never_checked_starts_nothing(stepsnb, path, write):
+    write("p.yml", path.read_text().replace("type: ticker }", "type: ticker, check_every: never }"))
+
+    assert jobs_of(stepsnb("watch", str(path), "--once", "--json")) == ["publish"]
+
+
+def test_pinned_resource_runs_its_jobs_once_whatever_is_newer(stepsnb, path, write):
+    text = path.read_text().replace("type: ticker }", 'type: ticker, version: { n: "1" } }')
+    write("p.yml", text.replace(", version: every", ""))
+    stepsnb("watch", str(path), "build", "--once")
+    write("ticks.json", '[{"n": "1"}, {"n": "2"}]')
+
+    assert jobs_of(stepsnb("watch", str(path), "build", "--once", "--json")) == []
