@@ -47,6 +47,7 @@ class RunStarted(Event):
     """A job run began; `plan` is its steps in order, `forked_from` the run whose artifacts it goes on with.
 
     `forked_at` is the step of that run from whose start on nothing is taken over, when it was forked there.
+    `run_history` is how many finished runs of the job are kept, None for all of them.
     `source_text`, `base_dir` and `variables` (as JSON texts) are what it takes to load the pipeline again.
     """
 
@@ -54,6 +55,7 @@ class RunStarted(Event):
     job: str = ""
     forked_from: str | None = None
     forked_at: str | None = None
+    run_history: int | None = None
     tags: dict[str, str] = {}
     plan: list[PlanNode] = []
     source_text: str = ""
@@ -67,6 +69,7 @@ class RunResumed(Event):
     pipeline: str = ""
     job: str = ""
     forked_from: str | None = None
+    run_history: int | None = None
 
 
 class StepStarted(Event):

@@ -260,5 +260,11 @@ LOAD_VAR_BYTES: Final = 100_000
 PLAN_RUNS: Final = 20
 """Runs of a job that a plan looks back at for what its steps did last."""
 
+ARTIFACT_LOCK: Final = "artifacts.lock"
+"""Of a store's folder: held for a moment, shared by whoever takes an artifact, alone by whoever deletes one."""
+
+ARTIFACT_REST_S: Final = 600.0
+"""An artifact that no run names goes only when nobody took it for so long: its run may be about to begin."""
+
 TURN_POLL_S: Final = 0.1
 """A run that waits for another one of its job looks this often whether it is its turn."""

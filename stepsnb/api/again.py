@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
@@ -13,7 +14,7 @@ from ..events import Event, Question, RunFinished, RunStarted, StepSkipped, Step
 from ..outcome import Outcome
 from ..run import Past, RunSetup, handed_in, past_of
 from ..run.redaction import REDACTED
-from ..store import Store, run_events, run_state
+from ..store import Store, hold_run, run_events, run_state
 from ..suggest import unknown_name
 from .options import RunOptions, store_root
 from .pipeline import LoadedPipeline, load
@@ -69,6 +70,15 @@ def start_resume(
     run_id: str, *, pipeline: LoadedPipeline | str | os.PathLike[str] | None = None, **options: Unpack[RunOptions]
 ) -> RunHandle:
     """Start what `resume` does and return at once."""
+    hold = ExitStack()
+    hold.enter_context(hold_run(_root(options), run_id))
+    with hold:
+        return _resumed(run_id, pipeline, options, hold)
+
+
+def _resumed(
+    run_id: str, pipeline: LoadedPipeline | str | os.PathLike[str] | None, options: RunOptions, hold: ExitStack
+) -> RunHandle:
     earlier = _read(run_id, _root(options))
     state = run_state(Store(earlier.root), run_id)
     if state == "running":
@@ -84,7 +94,7 @@ def start_resume(
         is_resumed=True,
         question_count=earlier.question_count,
     )
-    return _start(earlier, loaded, setup, options, run_id=run_id, before=earlier.events)
+    return _start(earlier, loaded, setup, options, hold, run_id=run_id, before=earlier.events)
 
 
 def replay(
@@ -111,6 +121,19 @@ def start_replay(
     **options: Unpack[RunOptions],
 ) -> RunHandle:
     """Start what `replay` does and return at once."""
+    hold = ExitStack()
+    hold.enter_context(hold_run(_root(options), run_id))
+    with hold:
+        return _replayed(run_id, from_step, pipeline, options, hold)
+
+
+def _replayed(
+    run_id: str,
+    from_step: str,
+    pipeline: LoadedPipeline | str | os.PathLike[str] | None,
+    options: RunOptions,
+    hold: ExitStack,
+) -> RunHandle:
     earlier = _read(run_id, _root(options))
     if from_step not in earlier.step_names:
         raise InputError(f"run {run_id}: {unknown_name('step', from_step, earlier.step_names)}")
@@ -121,7 +144,7 @@ def start_replay(
         forked_from=run_id,
         forked_at=from_step,
     )
-    return _start(earlier, loaded, setup, options)
+    return _start(earlier, loaded, setup, options, hold)
 
 
 def _start(
@@ -129,6 +152,7 @@ def _start(
     loaded: LoadedPipeline,
     setup: RunSetup,
     options: RunOptions,
+    hold: ExitStack,
     *,
     run_id: str | None = None,
     before: Sequence[Event] = (),
@@ -139,7 +163,7 @@ def _start(
             f"run {earlier.started.run_id}: {unknown_name('job', job, loaded.jobs)}; a run of steps that are no job, "
             "such as that of an `%%agent` cell, cannot go on: run its cell again"
         )
-    return loaded.start_again(job, setup, run_id=run_id, before=before, options=options)
+    return loaded.start_again(job, setup, run_id=run_id, before=before, options=options, hold=hold)
 
 
 def _root(options: RunOptions) -> Path:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -161,10 +162,15 @@ class LoadedPipeline:
         options: RunOptions,
         run_id: str | None = None,
         before: Sequence[Event] = (),
+        hold: ExitStack,
     ) -> RunHandle:
-        """Start a run of which an earlier one got a part done; `before` are the events it has already."""
+        """Start a run of which an earlier one got a part done; `before` are the events it has already.
+
+        What `hold` has to undo is taken over, and done when the run has ended.
+        """
         place = RunPlace(options)
-        return _start(self._build(job, options, place, setup=setup, run_id=run_id, before=before), place)
+        run = self._build(job, options, place, setup=setup, run_id=run_id, before=before)
+        return _start(run, place, hold.pop_all())
 
     def _with(self, options: RunOptions) -> dict[str, object]:
         return {**self._variables, **(options.get("vars") or {})}
@@ -225,9 +231,9 @@ class LoadedPipeline:
         return JobRun(plan, context, setup)
 
 
-def _start(run: JobRun, place: RunPlace) -> RunHandle:
+def _start(run: JobRun, place: RunPlace, hold: ExitStack | None = None) -> RunHandle:
     async def run_all() -> RunResult:
-        with place.held():  # a handle that nobody keeps must not take the run's files with it
+        with hold or nullcontext(), place.held():  # a handle that nobody keeps must not take the run's files with it
             return await run.run_all()
 
     return RunHandle(run.run_id, engine().start(run_all()), place)

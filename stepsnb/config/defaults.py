@@ -1,4 +1,4 @@
-"""Settings for agents that say nothing themselves, and prices of models."""
+"""Settings for what says nothing itself, and prices of models."""
 
 from typing import ClassVar
 
@@ -6,17 +6,19 @@ from pydantic import Field
 
 from . import unsupported
 from .concept import Concept
-from .scalars import Dollars, ModelName, Preflight
+from .scalars import AtLeast1, Dollars, ModelName, Preflight
 from .unsupported import Unsupported
 
 
 class Defaults(Concept):
-    """What holds for every agent that does not say otherwise."""
+    """What holds for every agent, job and resource that does not say otherwise."""
 
     unsupported_keys: ClassVar[Unsupported] = unsupported.DEFAULTS
 
     model: ModelName | None = Field(default=None, description="For agents whose `source:` names none.")
     preflight: Preflight | None = None
+    run_history: AtLeast1 | None = Field(default=None, description="Finished runs of each job that are kept.")
+    version_history: AtLeast1 | None = Field(default=None, description="Versions of each resource that are kept.")
 
 
 class PriceEntry(Concept):

@@ -24,6 +24,7 @@ class Job(Hooked):
     serial: Flag = Field(default=False, description="One run of the job at a time.")
     serial_groups: tuple[Name, ...] = Field(default=(), description="Jobs that share a group run one after the other.")
     max_in_flight: AtLeast1 | None = Field(default=None, description="Runs of the job at the same time.")
+    run_history: AtLeast1 | None = Field(default=None, description="Finished runs that are kept; unset: all.")
     interruptible: Flag = Field(default=False, description="Whether a stop of `stepsnb watch` ends its runs at once.")
     assert_: JobAssert | None = Field(default=None, validation_alias="assert")
 

@@ -76,6 +76,14 @@ class Pipeline(Concept):
             raise InputError(f"{self.file}: has {len(names)} jobs, so name one: {', '.join(names)}")
         raise InputError(f"{self.file}: {unknown_name('job', name, names)}")
 
+    def run_history(self, job: Job) -> int | None:
+        """Return how many finished runs of a job are kept, None for all."""
+        return job.run_history if job.run_history is not None else self.defaults.run_history
+
+    def version_history(self, resource: Resource) -> int | None:
+        """Return how many versions of a resource are kept, None for all."""
+        return resource.version_history if resource.version_history is not None else self.defaults.version_history
+
     def complaints(self) -> Iterator[Complaint]:
         """Refuse a pipeline that has nothing to run, and an assert on jobs it has not."""
         names = [job.name for job in self.jobs]

@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 from .concept import Complaint, Concept
 from .conversions import bad_value, read_duration, read_texts_by_name
 from .free import FreeMapping
-from .scalars import Name, Text
+from .scalars import AtLeast1, Name, Text
 from .tree import Entries, Items, Scalar
 from .wording import wrong_shape
 
@@ -92,6 +92,7 @@ class Resource(Concept):
     type: Name = Field(description="`git`, `path`, or an entry of `resource_types:`.")
     source: FreeMapping = Field(default={}, description="Settings for its type.")
     version: Pin | None = Field(default=None, description="What `get:` steps fetch that pin none themselves.")
+    version_history: AtLeast1 | None = Field(default=None, description="Versions that are kept; unset: all.")
     check_every: CheckEvery | None = Field(
         default=None, description="Time between two checks under `stepsnb watch`, or `never`."
     )

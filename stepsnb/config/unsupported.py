@@ -19,7 +19,7 @@ PIPELINE: Final[Unsupported] = {
     "executor": _REMOVE,
     "mcp_servers": "grant built-in, Python or custom tools",
 }
-DEFAULTS: Final[Unsupported] = _all(_REMOVE, "delegate_budget_percent", "run_history", "version_history")
+DEFAULTS: Final[Unsupported] = _all(_REMOVE, "delegate_budget_percent")
 CACHE: Final[Unsupported] = {"resources": "remove it, as every version is fetched when it is wanted"}
 JOB: Final[Unsupported] = {"budget": "give the cells of a matrix one with `across:` and `budget:`, or remove it"}
 RESOURCE_TYPE: Final[Unsupported] = {"mcp": "write `check:`, `in:` and `out:` as programs"}

@@ -40,7 +40,7 @@ NOT_OF_AGENT = _BOUNDS | _ON_THE_SIDE | {"compact_after_tokens", "context_window
 
 NOT_OF_TOOL = frozenset({"timeout_s", "retry", "default", "answered_by", "max_questions"})
 NOT_OF_FIX = frozenset({"attempts", "timeout_s"})
-NOT_OF_RESOURCE = frozenset({"where", "check_every"})
+NOT_OF_RESOURCE = frozenset({"where", "check_every", "version_history"})
 
 _TAKEN_APART = frozenset({"prompt", "messages", "env", "tools", "fix", "max_turns", "max_context_bytes"})
 _STEP_REST = NOT_OF_STEP | _NODES | _TAKEN_APART | {"axes"}

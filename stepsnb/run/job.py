@@ -229,7 +229,12 @@ class JobRun:
         context = self._context
         if self._setup.is_resumed:
             context.recorder.emit(
-                RunResumed(pipeline=context.pipeline.file, job=self._plan.job.name, forked_from=self._setup.forked_from)
+                RunResumed(
+                    pipeline=context.pipeline.file,
+                    job=self._plan.job.name,
+                    forked_from=self._setup.forked_from,
+                    run_history=context.pipeline.run_history(self._plan.job),
+                )
             )
             for tree in self._setup.artifacts:
                 context.artifacts[tree.name] = tree
@@ -241,6 +246,7 @@ class JobRun:
                 job=self._plan.job.name,
                 forked_from=self._setup.forked_from,
                 forked_at=self._setup.forked_at,
+                run_history=context.pipeline.run_history(self._plan.job),
                 plan=_drawn(self._plan),
                 source_text=context.pipeline.source_text,
                 base_dir=str(context.pipeline.base_dir),

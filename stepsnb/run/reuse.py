@@ -9,7 +9,7 @@ import msgspec
 
 from ..config import CacheSpec
 from ..plan import Node, reusable
-from ..workspace import ArtifactTree
+from ..workspace import ArtifactTree, take_artifact
 
 CACHE = "cache/steps"
 """Where in a store's folder the entries are, one file each, named by identity and inputs."""
@@ -68,7 +68,7 @@ class StepCache:
             )
             for each in entry.outputs
         ]
-        return (entry, trees) if all(tree.path.is_dir() for tree in trees) else None
+        return (entry, trees) if all(take_artifact(self._store_root, tree.path) for tree in trees) else None
 
     def keep(
         self,

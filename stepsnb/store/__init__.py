@@ -13,6 +13,7 @@ from .frames import (
     transcript_df,
     turns_df,
 )
+from .holding import hold_run
 from .read import job_events, run_events, run_state
 from .session import DamagedSpool, Store
 from .spool import Spool, open_spool
@@ -22,6 +23,7 @@ __all__ = [
     "Spool",
     "Store",
     "cost_df",
+    "hold_run",
     "job_events",
     "models_df",
     "open_spool",

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import StoreError
 from ..settings import INGEST_BATCH_BYTES, INGEST_BATCH_EVENTS
-from .projections import BATCH_KINDS, CREATE_BATCH, DROP_KNOWN, EMPTY_BATCH, FILL_BATCH, FILL_EVENTS, PROJECTIONS
+from .projections import (
+    BATCH_KINDS,
+    CREATE_BATCH,
+    DROP_KNOWN,
+    DROP_REMOVED,
+    EMPTY_BATCH,
+    FILL_BATCH,
+    FILL_EVENTS,
+    PROJECTIONS,
+)
 from .segments import UNFINISHED, Damage, SegmentName, is_live, list_segments, read_tail
 
 if TYPE_CHECKING:
@@ -125,6 +134,7 @@ def _commit(db: "duckdb.DuckDBPyConnection", batch: _Batch) -> None:
     for writer, first_seq, payloads in batch.runs:
         db.execute(FILL_BATCH, {"writer": writer, "first_seq": first_seq, "payloads": payloads})
     if batch.runs:
+        db.execute(DROP_REMOVED)
         db.execute(DROP_KNOWN)
         db.execute(FILL_EVENTS)
         kinds = {str(row[0]) for row in db.execute(BATCH_KINDS).fetchall()}

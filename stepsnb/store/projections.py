@@ -53,6 +53,9 @@ DELETE FROM batch WHERE rowid IN (
 """
 """Drops what was recorded again: a run and a number name one event, and the first record of it stands."""
 
+DROP_REMOVED: Final = "DELETE FROM batch WHERE run_id IN (SELECT run_id FROM removed_runs)"
+"""Drops what is still in spools of runs that were removed."""
+
 BATCH_KINDS: Final = "SELECT DISTINCT kind FROM batch"
 EMPTY_BATCH: Final = "DELETE FROM batch"
 
@@ -66,10 +69,12 @@ FROM batch
 
 _RUN_STARTS: Final = """
 INSERT INTO run_starts BY NAME
-SELECT run_id, seq, created_at, writer, pipeline, job, forked_from, coalesce(tags, '{}') AS tags
+SELECT
+    run_id, seq, created_at, writer, pipeline, job, forked_from, forked_at, coalesce(tags, '{}') AS tags, run_history
 FROM (
     SELECT *, unnest(from_json(payload, '{
-        "pipeline": "VARCHAR", "job": "VARCHAR", "forked_from": "VARCHAR", "tags": "JSON"
+        "pipeline": "VARCHAR", "job": "VARCHAR", "forked_from": "VARCHAR", "forked_at": "VARCHAR", "tags": "JSON",
+        "run_history": "BIGINT"
     }'))
     FROM batch WHERE kind IN ('run_started', 'run_resumed')
 )

@@ -18,6 +18,8 @@ from .connection import connected, translated_errors, was_forked_while_connected
 from .folder import DATABASE, LOCK, PRIVATE_FILE, SPOOL, check_path, prepare_folder
 from .holder import describe_holder
 from .ingest import Ingested, ingest
+from .removal import take_out_removed
+from .retention import apply_retention
 from .schema import migrate
 
 if TYPE_CHECKING:
@@ -79,10 +81,11 @@ class Store:
             (self.root / DATABASE).unlink(missing_ok=True)
             with self._open() as db:
                 found = self._bring_up_to_date(db)
+                (count,) = db.execute("SELECT count(*) FROM events").fetchone() or (0,)
         if found.damage:
             lines = "\n".join(map(str, found.damage))
             raise StoreError(f"store `{self.root}` was rebuilt, but not all of its spools could be read:\n{lines}")
-        return found.events
+        return int(count)
 
     def _refuse_after_fork(self) -> None:
         if os.getpid() != self._pid:
@@ -134,4 +137,7 @@ class Store:
 
     def _bring_up_to_date(self, db: "duckdb.DuckDBPyConnection") -> Ingested:
         migrate(db)
-        return ingest(db, self.root / SPOOL)
+        take_out_removed(db, self.root)
+        found = ingest(db, self.root / SPOOL)
+        apply_retention(db, self.root)
+        return found

@@ -8,6 +8,7 @@ from .outputs import copy_out
 from .paths import PathEscape, Root
 from .run_workspace import RunWorkspace, StepDir
 from .shell import HostShell, Shell, run_shell
+from .taking import take_artifact
 from .text import DecodedText, decode_output, decode_text, trim_partial
 from .trees import ArtifactTree, digest_tree, remove_tree, shown
 
@@ -38,5 +39,6 @@ __all__ = [
     "remove_tree",
     "run_shell",
     "shown",
+    "take_artifact",
     "trim_partial",
 ]

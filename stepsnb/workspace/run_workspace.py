@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,6 +14,7 @@ from ..settings import SPILL_DIR
 from .own_folder import OwnFolder
 from .paths import Root, kind_of
 from .sharing import link_file
+from .taking import taking_artifacts
 from .trees import ArtifactTree, UnfitEntry, copy_tree, digest_tree, remove_tree
 
 _WORK = "stepsnb-work"
@@ -125,12 +127,14 @@ class RunWorkspace:
         tree = digest_tree(folder, name)
         kept = self._artifacts / tree.digest
         self._artifacts.mkdir(exist_ok=True)
-        try:
-            folder.rename(kept)
-        except OSError as exc:
-            if exc.errno not in (errno.ENOTEMPTY, errno.EEXIST):
-                raise
-            # Another step has left the same content: its copy serves both.
+        with taking_artifacts(self.root):
+            try:
+                folder.rename(kept)
+            except OSError as exc:
+                if exc.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise
+                # Another step has left the same content: its copy serves both.
+            os.utime(kept)
         return replace(tree, path=kept)
 
     def copy_tree(self, name: str, folder: Path) -> ArtifactTree:
