@@ -24,7 +24,7 @@ WITH bounds AS (
 ),
 ranked AS (
     SELECT run_id, pipeline, job, row_number() OVER (
-        PARTITION BY pipeline, job ORDER BY started_at DESC, run_id DESC
+        PARTITION BY pipeline, job ORDER BY finished_at DESC, run_id DESC
     ) AS place
     FROM runs WHERE state = 'finished' AND started_at IS NOT NULL
 )
