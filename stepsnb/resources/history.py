@@ -4,7 +4,7 @@ import contextlib
 import fcntl
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Protocol, TypeVar
 
@@ -32,8 +32,14 @@ class JobRun(msgspec.Struct, frozen=True, kw_only=True):
     resources: dict[str, dict[str, str]] = {}
 
 
+class _Dropped(msgspec.Struct, frozen=True):
+    """Says that versions up to this check order were dropped: a check that lists them again brings nothing new."""
+
+    dropped_upto: int
+
+
 class VersionStore(Protocol):
-    """Keeps versions and the versions that runs had; only ever added to."""
+    """Keeps versions and the versions that runs had."""
 
     def known(self, scope: str) -> list[KnownVersion]:
         """Return the versions of a resource (`resource_scope`), each once, in their check order."""
@@ -48,6 +54,21 @@ class VersionStore(Protocol):
 
         Raises: StoreError.
         """
+        ...
+
+    def drop_oldest(self, scope: str, *, keep: int, needed: Collection[str], followed: Collection[str] = ()) -> None:
+        """Forget all versions of a resource but the newest `keep` and those that are needed.
+
+        Args:
+            needed: Keys (`version_key`) of versions that stay.
+            followed: Keys of versions of which all that follow stay as well.
+
+        Raises: StoreError.
+        """
+        ...
+
+    def needed(self, removed: Collection[str]) -> set[str]:
+        """Return the keys of the versions that runs had, without the runs `removed`; each job's last run counts."""
         ...
 
     def runs(self, job: str) -> list[JobRun]:
@@ -75,7 +96,10 @@ class FileVersionStore:
             known = {version_key(each.version): each for each in _fold(_read(Path(file.name), KnownVersion))}
             order = max((each.check_order for each in known.values()), default=0)
             added: list[KnownVersion] = []
+            is_dropped = self._dropped_again(Path(file.name), versions, known)
             for index, version in enumerate(versions):
+                if index in is_dropped:
+                    continue
                 before = known.get(version_key(version))
                 has_place = before is not None and (before.from_check or not from_check)
                 is_current = from_check and index == len(versions) - 1
@@ -89,6 +113,44 @@ class FileVersionStore:
                 added.append(each)
             file.write(b"".join(msgspec.json.encode(each) + b"\n" for each in added))
         return added
+
+    def _dropped_again(self, path: Path, versions: Sequence[Version], known: Mapping[str, KnownVersion]) -> set[int]:
+        """Return where a check lists versions that were dropped: those before the first one that came after them."""
+        upto = max((row.dropped_upto for row in _read(path, _Dropped)), default=0)
+        orders = [known[key].check_order if (key := version_key(each)) in known else None for each in versions]
+        newer = next((index for index, order in enumerate(orders) if upto and order is not None and order > upto), 0)
+        return {index for index in range(newer) if orders[index] is None}
+
+    def drop_oldest(self, scope: str, *, keep: int, needed: Collection[str], followed: Collection[str] = ()) -> None:
+        """Forget versions; see `VersionStore.drop_oldest`."""
+        path = self._path("resource", scope)
+        with _appending(path):
+            rows = _fold(_read(path, KnownVersion))
+            floor = min((row.check_order for row in rows if version_key(row.version) in followed), default=None)
+            dropped = [
+                row
+                for row in rows[:-keep]
+                if version_key(row.version) not in needed and (floor is None or row.check_order < floor)
+            ]
+            if not dropped:
+                return
+            upto = max([*(each.dropped_upto for each in _read(path, _Dropped)), *(row.check_order for row in dropped)])
+            stays: list[KnownVersion | _Dropped] = [_Dropped(upto), *(row for row in rows if row not in dropped)]
+            draft = path.with_name(f"{path.name}.new")
+            with draft.open("wb") as file:
+                file.write(b"".join(msgspec.json.encode(row) + b"\n" for row in stays))
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(path)  # readers see all of before or all of after; writers that wait look for the new one
+
+    def needed(self, removed: Collection[str]) -> set[str]:
+        """Return what runs need; see `VersionStore.needed`."""
+        keys: set[str] = set()
+        for path in self._folder.glob("job-*.jsonl"):
+            rows = _read(path, JobRun)
+            for run in [*(row for row in rows if row.run_id not in removed), *rows[-1:]]:
+                keys.update(version_key(version) for version in (*run.gets.values(), *run.resources.values()))
+        return keys
 
     def runs(self, job: str) -> list[JobRun]:
         """Return what was added for a job; see `VersionStore.runs`."""
@@ -128,13 +190,28 @@ def _read(path: Path, kind: type[T]) -> list[T]:
     return rows
 
 
+def _locked(path: Path) -> IO[bytes]:
+    """Open the file that is at `path` once nobody else has it open for adding. Raises: OSError."""
+    while True:
+        file = path.open("a+b", buffering=0)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                return file
+        except FileNotFoundError:
+            pass
+        except BaseException:
+            file.close()
+            raise
+        file.close()  # another one took its place while this process waited
+
+
 @contextlib.contextmanager
 def _appending(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for adding whole lines, while nobody else does."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a+b", buffering=0) as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+        with _locked(path) as file:
             if file.tell() and os.pread(file.fileno(), 1, file.tell() - 1) != b"\n":
                 file.write(b"\n")
             yield file

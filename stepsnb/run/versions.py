@@ -25,7 +25,9 @@ from ..resources import (
     show_version,
     source_of,
     succeeded_runs,
+    version_key,
 )
+from ..store import removed_runs
 from ..workspace import ArtifactTree, RunWorkspace, StepDir
 
 
@@ -96,6 +98,28 @@ class JobVersions:
         if self._had or self._used:
             run = JobRun(run_id=self._run_id, has_succeeded=has_succeeded, gets=self._had, resources=self._used)
             self._store.add_run(self._key(self._job), run)
+            self._drop_old_versions()
+
+    def _drop_old_versions(self) -> None:
+        """Forget the versions beyond `version_history:` of what this run used. Raises: StoreError."""
+        for name in self._used:
+            resource = self._pipeline.resource(name)
+            keep = self._pipeline.version_history(resource)
+            if keep is not None:
+                needed = self._store.needed(removed_runs(self._workspace.root))
+                followed = self._followed(name)
+                self._store.drop_oldest(self._scope_of(name), keep=keep, needed=needed, followed=followed)
+
+    def _followed(self, resource: str) -> set[str]:
+        """Return the versions that jobs with `every` have come to: what follows them is still to be run."""
+        found = set()
+        for job in self._pipeline.jobs:
+            steps = [step for each in job.plan for step in each.walk() if isinstance(step, GetStep)]
+            last = self._store.runs(self._key(job.name))[-1:]
+            for step in steps:
+                if step.resource == resource and step.version == "every" and last and step.name in last[0].gets:
+                    found.add(version_key(last[0].gets[step.name]))
+        return found
 
     async def find_new(self, is_due: Callable[[str], bool] = lambda name: True) -> Mapping[str, Version]:
         """Check what the job waits for: return the versions it would run with when one with `trigger: true` is new.

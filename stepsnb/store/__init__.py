@@ -15,6 +15,7 @@ from .frames import (
 )
 from .holding import hold_run
 from .read import job_events, run_events, run_state
+from .removal import removed_runs
 from .session import DamagedSpool, Store
 from .spool import Spool, open_spool
 
@@ -28,6 +29,7 @@ __all__ = [
     "models_df",
     "open_spool",
     "questions_df",
+    "removed_runs",
     "requests_df",
     "run_events",
     "run_state",

@@ -1,5 +1,6 @@
 """A store keeps as many runs of a job as its pipeline says."""
 
+import json
 import os
 
 import pytest
@@ -86,3 +87,54 @@ def test_resumed_run_counts_as_of_its_new_end(pipeline):
 
     assert failed in kept()
     assert last not in kept()
+
+
+RESOURCES = """
+defaults: {run_history: 1}
+resource_types:
+- {name: own, check: cat /((folder))/versions.json, in: "echo {{ .version.n }} > n"}
+resources:
+- {name: code, type: own, version_history: 2}
+jobs:
+- name: build
+  plan: [{get: code}, {task: show, inputs: [code], run: cat code/n}]
+- name: every
+  plan: [{get: code, version: every}, {task: show, inputs: [code], run: cat code/n}]
+"""
+
+
+def versions(tmp_path):
+    (file,) = tmp_path.glob(".steps/versions/resource-*.jsonl")
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    return [row["version"]["n"] for row in rows if "version" in row]
+
+
+def list_versions(tmp_path, count):
+    text = json.dumps([{"n": str(number)} for number in range(1, count + 1)])
+    (tmp_path / "versions.json").write_text(text)
+
+
+def test_resource_keeps_its_newest_versions_and_what_kept_runs_had(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pipeline = stepsnb.load(RESOURCES, vars={"folder": str(tmp_path)[1:]})
+    list_versions(tmp_path, 5)
+    pipeline.run("build")
+    assert versions(tmp_path) == ["4", "5"]
+
+    list_versions(tmp_path, 9)
+    assert pipeline.run("build").text.strip() == "9"
+    stepsnb.runs()
+    pipeline.run("build")
+    assert versions(tmp_path) == ["8", "9"]
+
+
+def test_every_comes_to_each_version_however_few_are_kept(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pipeline = stepsnb.load(RESOURCES, vars={"folder": str(tmp_path)[1:]})
+    list_versions(tmp_path, 1)
+    seen = [pipeline.run("every").text.strip()]
+    list_versions(tmp_path, 6)
+    seen += [pipeline.run("every").text.strip() for _ in range(5)]
+
+    assert seen == ["1", "2", "3", "4", "5", "6"]
+    assert versions(tmp_path)[-1] == "6"

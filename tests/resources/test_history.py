@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from stepsnb.errors import StoreError
-from stepsnb.resources import FileVersionStore, JobRun, succeeded_runs
+from stepsnb.resources import FileVersionStore, JobRun, succeeded_runs, version_key
 
 
 @pytest.fixture
@@ -113,3 +113,71 @@ def test_folder_that_cannot_be_written_is_a_store_error(tmp_path: Path) -> None:
     (tmp_path / "store").write_text("a file")
     with pytest.raises(StoreError, match="cannot keep versions"):
         FileVersionStore(tmp_path / "store").add("scope", [{"n": "1"}])
+
+
+def listed(*numbers: int) -> list[dict[str, str]]:
+    return [{"n": str(number)} for number in numbers]
+
+
+def key(number: int) -> str:
+    return version_key({"n": str(number)})
+
+
+def test_newest_versions_and_the_needed_ones_stay(store: FileVersionStore) -> None:
+    store.add("scope", listed(1, 2, 3, 4, 5))
+    store.drop_oldest("scope", keep=2, needed={key(2)})
+    assert names(store) == [("2", 2), ("4", 4), ("5", 5)]
+
+
+def test_what_follows_a_followed_version_stays(store: FileVersionStore) -> None:
+    store.add("scope", listed(1, 2, 3, 4, 5))
+    store.drop_oldest("scope", keep=1, needed=(), followed={key(3), key(4)})
+    assert names(store) == [("3", 3), ("4", 4), ("5", 5)]
+
+
+def test_dropped_version_that_a_check_lists_again_is_not_new(store: FileVersionStore) -> None:
+    store.add("scope", listed(1, 2, 3, 4, 5))
+    store.drop_oldest("scope", keep=2, needed={key(1)})
+    added = store.add("scope", listed(1, 2, 3, 4, 5, 6))
+    assert [each.version["n"] for each in added] == ["6"]
+    assert names(store) == [("1", 1), ("4", 4), ("5", 5), ("6", 6)]
+
+
+def test_resource_that_went_back_to_a_dropped_version_is_at_that_one(store: FileVersionStore) -> None:
+    store.add("scope", listed(1, 2, 3))
+    store.drop_oldest("scope", keep=1, needed=())
+    store.add("scope", listed(1))
+    assert names(store) == [("3", 3), ("1", 4)]
+
+
+def test_runs_need_what_they_had_until_they_are_removed_and_the_last_one_always(store: FileVersionStore) -> None:
+    for number in (1, 2, 3):
+        run = JobRun(run_id=f"r{number}", has_succeeded=True, gets={"code": {"n": str(number)}})
+        store.add_run("job", run)
+    assert store.needed(()) == {key(1), key(2), key(3)}
+    assert store.needed({"r1", "r3"}) == {key(2), key(3)}
+
+
+DROPPER = """
+import sys
+from pathlib import Path
+from stepsnb.resources import FileVersionStore
+
+store = FileVersionStore(Path(sys.argv[1]))
+for _ in range(200):
+    store.drop_oldest("scope", keep=1, needed=())
+"""
+
+
+def test_nothing_added_while_others_are_dropped_is_lost(tmp_path: Path) -> None:
+    root = tmp_path / "store"
+    store = FileVersionStore(root)
+    store.add("scope", listed(0))
+    with subprocess.Popen([sys.executable, "-c", DROPPER, str(root)]) as dropper:
+        number = 0
+        while dropper.poll() is None:
+            number += 1
+            (added,) = store.add("scope", listed(number))
+            assert added.check_order == number + 1
+    assert dropper.returncode == 0
+    assert names(store)[-1] == (str(number), number + 1)
