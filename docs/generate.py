@@ -27,7 +27,17 @@ a cell, `%steps transcript RUN` a text to read. Columns and dtypes are the same 
 
 `stepsnb.sql("select …")` reads all of them in DuckDB, the `events` they are made of, and `information_schema`; it
 changes nothing. There are views over what happened beside the messages as well: `retries`, `compactions`,
-`loop_warnings`, `context_truncations` and `nudges`. Money is exact there (`DECIMAL`). Times are UTC. An unknown price
+`loop_warnings`, `context_truncations` and `nudges`. Only in SQL are these, too:
+
+| table | a row is | columns |
+|---|---|---|
+| `approvals` | one approval that was asked for | those of `questions` |
+| `versions` | a version of a resource that runs fetched or made | resource, version (JSON), check_order (0: no check \
+has listed it), from_check, pipeline, first_at, runs (how many had it) |
+| `step_cache` | an artifact of a result that a step may take over | hash (the step's identity), inputs_digest, \
+artifact, digest, bytes, run_id (of the run that made it) |
+
+Money is exact there (`DECIMAL`). Times are UTC. An unknown price
 is missing, never 0.
 """
 

@@ -150,11 +150,15 @@ class Artifact(Event):
 
 
 class ResourceVersion(Event):
-    """A version of a resource a step fetched, or made (`from_check` is off then)."""
+    """A version of a resource a step fetched, or made (`from_check` is off then).
+
+    `check_order` counts up with what checks of the resource found; 0 where none has listed the version.
+    """
 
     resource: str = ""
     version: dict[str, str] = {}
     from_check: bool = True
+    check_order: int = 0
 
 
 class MessageAdded(Event, tag="message"):

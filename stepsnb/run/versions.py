@@ -66,7 +66,8 @@ class JobVersions:
             workspace=self._workspace,
         )
         self._had[step.name] = self._used[resource.name] = dict(version)
-        emit(ResourceVersion(resource=resource.name, version=dict(version)))
+        order = self._order_of(resource.name, version)
+        emit(ResourceVersion(resource=resource.name, version=dict(version), check_order=order))
         return tree, version
 
     async def publish(
@@ -200,6 +201,12 @@ class JobVersions:
     def _scope_of(self, name: str) -> str:
         resource = self._pipeline.resource(name)
         return resource_scope(resource.type, source_of(self._pipeline, resource))
+
+    def _order_of(self, resource: str, version: Version) -> int:
+        """Return the check order of a version, 0 where no check has listed it."""
+        key = version_key(version)
+        known = self._store.known(self._scope_of(resource))
+        return next((each.check_order for each in known if version_key(each.version) == key), 0)
 
     def _key(self, job: str) -> str:
         return f"{self._pipeline.file}:{job}"

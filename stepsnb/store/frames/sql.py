@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import StoreError
 from ..connection import is_damage
+from ..results import TABLE, load_results
 from ..session import Store
 from .frame import escape_controls, to_any_frame
 
@@ -25,6 +26,8 @@ def sql_df(store: Store, query: str) -> "pd.DataFrame":
     with store.session() as db:
         try:
             _check_reads(db, query)
+            if TABLE in query.lower() and store.root.exists():
+                load_results(db, store.root)
             # The statement's type is not enough: a SELECT may insert in a WITH clause.
             db.execute("SET enable_external_access = false")
             db.execute("SET python_enable_replacements = false")
