@@ -20,7 +20,6 @@ PIPELINE: Final[Unsupported] = {
     "mcp_servers": "grant built-in, Python or custom tools",
 }
 DEFAULTS: Final[Unsupported] = _all(_REMOVE, "delegate_budget_percent")
-CACHE: Final[Unsupported] = {"resources": "remove it, as every version is fetched when it is wanted"}
 JOB: Final[Unsupported] = {"budget": "give the cells of a matrix one with `across:` and `budget:`, or remove it"}
 RESOURCE_TYPE: Final[Unsupported] = {"mcp": "write `check:`, `in:` and `out:` as programs"}
 AGENT: Final[Unsupported] = _all(_REMOVE, "budget", "delegate_budget_percent", "fallback", "settings")

@@ -1,27 +1,25 @@
 """Where the steps of a pipeline work, and what is kept of them."""
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from pydantic import Field
 
-from . import unsupported
 from .concept import Complaint, Concept
-from .scalars import AtLeast1, Text
-from .unsupported import Unsupported
+from .scalars import AtLeast1, Flag, Text
 
 
 class CacheSpec(Concept):
     """What is kept for later runs."""
 
-    unsupported_keys: ClassVar[Unsupported] = unsupported.CACHE
-
-    max_entries: AtLeast1 | None = Field(default=None, description="Results that are kept, the oldest go first.")
+    max_entries: AtLeast1 | None = Field(
+        default=None, description="Results that are kept, and fetched versions as well; the oldest go first."
+    )
+    resources: Flag = Field(default=False, description="Keep fetched versions, and do not fetch the same one again.")
 
     def complaints(self) -> Iterator[Complaint]:
         """Refuse a cache that says nothing."""
-        if self.max_entries is None:
-            text = "`workspace.cache:` says nothing; give `max_entries:`, or remove it"
+        if self.max_entries is None and not self.resources:
+            text = "`workspace.cache:` says nothing; give `max_entries:` or `resources: true`, or remove it"
             yield Complaint((), text, ("max_entries", "resources"))
 
 

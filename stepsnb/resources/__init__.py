@@ -2,9 +2,10 @@
 
 from .base import ResourceType
 from .choice import Mode, Succeeded, Wanted, choose_version, choose_versions, has_new_version
-from .fetching import fetch_artifact, fetch_key, refresh_versions
+from .fetching import fetch_artifact, fetch_key, refresh_versions, take_artifact_of
 from .git import GitType
 from .history import FileVersionStore, JobRun, VersionStore, succeeded_runs
+from .kept import KeptVersions
 from .params import read_params
 from .path import PathType
 from .programs import ProgramType
@@ -15,6 +16,7 @@ __all__ = [
     "FileVersionStore",
     "GitType",
     "JobRun",
+    "KeptVersions",
     "KnownVersion",
     "Mode",
     "PathType",
@@ -36,5 +38,6 @@ __all__ = [
     "show_version",
     "source_of",
     "succeeded_runs",
+    "take_artifact_of",
     "version_key",
 ]

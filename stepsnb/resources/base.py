@@ -38,6 +38,10 @@ class ResourceType(ABC):
     async def publish(self, source: Mapping[str, Any], params: Mapping[str, Any], folder: Path) -> Version | None:
         """Publish from `folder`, which holds the step's inputs by name; return the version that made, when known."""
 
+    def fetch_identity(self) -> Mapping[str, Any]:
+        """Return what else decides what `fetch` gives: the type's own program, and where it runs."""
+        return {}
+
     needs_check: bool = True
     """Whether a version must be known before content can be fetched."""
 

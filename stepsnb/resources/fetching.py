@@ -9,6 +9,7 @@ from ..errors import ResourceError, WorkspaceError
 from ..workspace import ArtifactTree, RunWorkspace, finish_in_thread, remove_tree
 from .base import ResourceType
 from .history import VersionStore
+from .kept import KeptVersions
 from .versions import KnownVersion, Version, resource_scope
 
 
@@ -57,7 +58,42 @@ async def fetch_artifact(
     return tree, version if version is not None else {"digest": tree.digest}
 
 
-def fetch_key(type_name: str, source: Mapping[str, Any], version: Version, params: Mapping[str, Any]) -> str:
-    """Name the content that fetching gives: who keeps artifacts under it need not fetch the same thing twice."""
-    text = json.dumps([type_name, source, version, params], sort_keys=True, ensure_ascii=False, default=str)
+def fetch_key(
+    type_name: str,
+    source: Mapping[str, Any],
+    version: Version,
+    params: Mapping[str, Any],
+    identity: Mapping[str, Any] | None = None,
+) -> str:
+    """Name the content that fetching gives: who keeps artifacts under it need not fetch the same thing twice.
+
+    `identity` is what the type adds (`ResourceType.fetch_identity`).
+    """
+    parts = [type_name, source, version, params, identity or {}]
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+async def take_artifact_of(
+    resource_type: ResourceType,
+    source: Mapping[str, Any],
+    version: Version | None,
+    params: Mapping[str, Any],
+    *,
+    name: str,
+    workspace: RunWorkspace,
+    kept: KeptVersions | None,
+) -> tuple[ArtifactTree, Version]:
+    """Return one version as the artifact `name`: what is kept of it, else fetched anew and kept.
+
+    Content that has no version but itself is fetched always. Raises: as `fetch_artifact`.
+    """
+    key = None
+    if kept is not None and version is not None and resource_type.needs_check:
+        key = fetch_key(resource_type.name, source, version, params, resource_type.fetch_identity())
+        if (found := await finish_in_thread(kept.find, key, name)) is not None:
+            return found, version
+    tree, version = await fetch_artifact(resource_type, source, version, params, name=name, workspace=workspace)
+    if kept is not None and key is not None:
+        await finish_in_thread(kept.keep, key, tree)
+    return tree, version

@@ -38,6 +38,10 @@ class GitType(ResourceType):
         self._base_dir = base_dir
         self._timeout_s = timeout_s
 
+    def fetch_identity(self) -> Mapping[str, Any]:
+        """Return where a `uri` that is a path starts; see `ResourceType.fetch_identity`."""
+        return {"base_dir": str(self._base_dir)}
+
     async def check(self, source: Mapping[str, Any], version: Version | None) -> list[Version]:
         """Return the commits of the branch after `version`, oldest first; see `ResourceType.check`.
 

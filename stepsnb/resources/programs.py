@@ -31,6 +31,7 @@ class ProgramType(ResourceType):
     Args:
         timeout_s: Of each program; None leaves the time to whoever waits for it.
         check_timeout_s: The same for `check`.
+        place: Names what `open_shell` opens, so that content that was fetched elsewhere is not taken for the same.
     """
 
     runs_programs = True
@@ -47,6 +48,7 @@ class ProgramType(ResourceType):
         variables: Mapping[str, Any] | None = None,
         timeout_s: float | None = None,
         check_timeout_s: float | None = None,
+        place: str = "",
     ) -> None:
         self.name = name
         self._programs = {"check": check, "in": fetch, "out": publish}
@@ -55,6 +57,11 @@ class ProgramType(ResourceType):
         self._variables = dict(variables or {})
         self._timeout_s = timeout_s
         self._check_timeout_s = check_timeout_s
+        self._place = place
+
+    def fetch_identity(self) -> Mapping[str, Any]:
+        """Return the program `in`, what it is given, and its place; see `ResourceType.fetch_identity`."""
+        return {"in": self._programs["in"], "env": self._env, "vars": self._variables, "place": self._place}
 
     async def check(self, source: Mapping[str, Any], version: Version | None) -> list[Version]:
         """Run `check`; see `ResourceType.check`."""

@@ -47,6 +47,7 @@ def resolve_type(
             variables=variables,
             timeout_s=timeout_s,
             check_timeout_s=timeout_s or CHECK_S,
+            place=repr(own.image),
         )
     match resource.type:
         case "path":

@@ -10,13 +10,13 @@ from ..plan import Plan
 from ..resources import (
     FileVersionStore,
     JobRun,
+    KeptVersions,
     Mode,
     ResourceType,
     Version,
     VersionStore,
     Wanted,
     choose_versions,
-    fetch_artifact,
     has_new_version,
     read_params,
     refresh_versions,
@@ -25,6 +25,7 @@ from ..resources import (
     show_version,
     source_of,
     succeeded_runs,
+    take_artifact_of,
     version_key,
 )
 from ..store import removed_runs
@@ -45,6 +46,9 @@ class JobVersions:
         self._workspace = workspace
         self._run_id = run_id
         self._store: VersionStore = FileVersionStore(workspace.root)
+        cache = pipeline.workspace.cache if pipeline.workspace is not None else None
+        keeps = cache is not None and cache.resources
+        self._kept = KeptVersions(workspace.root, cache.max_entries if cache else None) if keeps else None
         self._choosing = asyncio.Lock()
         self._chosen: Mapping[str, Version | None] | None = None
         self._had: dict[str, dict[str, str]] = {}
@@ -57,13 +61,14 @@ class JobVersions:
             if self._chosen is None:
                 self._chosen = await self._choose()
         version = self._chosen[step.name] if step.name in self._chosen else await self._latest(step)
-        tree, version = await fetch_artifact(
+        tree, version = await take_artifact_of(
             self._type_of(resource),
             source_of(self._pipeline, resource),
             version,
             step.params,
             name=step.name,
             workspace=self._workspace,
+            kept=self._kept,
         )
         self._had[step.name] = self._used[resource.name] = dict(version)
         order = self._order_of(resource.name, version)

@@ -64,4 +64,6 @@ def test_entry_that_cannot_be_built_is_still_a_task(problems):
 def test_empty_cache_says_nothing(problems):
     text = "workspace: {cache: {}}\njobs: [{name: j, plan: [{task: x, run: echo}]}]\n"
 
-    assert problems(text) == ["1:20: `workspace.cache:` says nothing; give `max_entries:`, or remove it"]
+    assert problems(text) == [
+        "1:20: `workspace.cache:` says nothing; give `max_entries:` or `resources: true`, or remove it"
+    ]
