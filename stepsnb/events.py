@@ -109,6 +109,27 @@ class StepSkipped(Event):
     parts: dict[str, str] = {}
 
 
+class StepTakenOver(Event):
+    """A step counts as done because the run this one goes on from got it done; its own record is there.
+
+    `step_id` is the one it has there, `from_run` that run. `outcome`, `reason`, `verdict`, `note` and `output` are how
+    it ended there, `artifacts` the names of what it left.
+    """
+
+    name: str = ""
+    step_kind: str = ""
+    index: int = 0
+    parent_id: str | None = None
+    node: str | None = None
+    from_run: str = ""
+    outcome: str = ""
+    reason: str | None = None
+    verdict: str | None = None
+    note: str | None = None
+    output: str | None = None
+    artifacts: list[str] = []
+
+
 class StepFinished(Event):
     """A step ended. `response` is an agent's last text or a task's standard output, bounded.
 
@@ -392,6 +413,13 @@ class Note(Event):
     text: str = ""
 
 
+class RunLeft(Event):
+    """A run was left where it stood, without an outcome: `forked_to` is the run that goes on from it instead."""
+
+    forked_to: str = ""
+    duration_s: float = 0.0
+
+
 class RunFinished(Event):
     """A job run ended; `error` is the message a person sees when it did not succeed."""
 
@@ -405,6 +433,7 @@ AnyEvent = (
     | RunResumed
     | StepStarted
     | StepSkipped
+    | StepTakenOver
     | StepFinished
     | Output
     | Artifact
@@ -426,6 +455,7 @@ AnyEvent = (
     | LoopWarning
     | ContextTruncated
     | Note
+    | RunLeft
     | RunFinished
 )
 

@@ -282,6 +282,10 @@ class OpenRun:
         """End the run as aborted, unjudged, because nobody will go on with it."""
         return self._start(self._run.abandon)
 
+    def leave(self, fork: "OpenRun") -> RunHandle:
+        """Leave the run where it stands, without an outcome, because `fork` goes on from it."""
+        return self._start(lambda: self._run.leave(fork.run_id))
+
     def _start(self, work: Callable[[], Coroutine[Any, Any, RunResult]]) -> RunHandle:
         if self._current is not None and not self._current.is_settled:
             raise InputError(f"run {self.run_id} is still running a step; wait for it or stop it first")

@@ -76,6 +76,9 @@ class LiveText:
             case events.StepSkipped():
                 how = "reused" if event.reused else "skipped"
                 self._say(f"· {event.step_kind} `{event.name}` {how}: {event.reason}")
+            case events.StepTakenOver():
+                verdict = f", verdict: {event.verdict}" if event.verdict else ""
+                self._say(f"· {event.step_kind} `{event.name}` taken over from run {event.from_run}{verdict}")
             case events.StepFinished():
                 self._step_finished(event)
 

@@ -218,7 +218,7 @@ class Loaded:
             earlier, from_step=from_step, **self.options.to_arguments(), asker=relay, on_event=relay.on_event
         )
         if not earlier.is_finished:
-            earlier.abandon().wait()
+            earlier.leave(forked).wait()
         self._open = (forked, relay)
 
     def _open_run(self, job: str | None, options: MagicOptions) -> tuple["OpenRun", CellRelay]:

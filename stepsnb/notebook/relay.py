@@ -4,12 +4,12 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ..events import Event, Request, RunStarted, StepFinished, StepSkipped, StepStarted
+from ..events import Event, Request, RunLeft, RunStarted, StepFinished, StepSkipped, StepStarted, StepTakenOver
 
 if TYPE_CHECKING:
     from ..people import Answer, Asker, PendingQuestion
 
-_OUTLINE = (RunStarted, StepStarted, StepFinished, StepSkipped, Request)
+_OUTLINE = (RunStarted, StepStarted, StepFinished, StepSkipped, StepTakenOver, Request, RunLeft)
 """What a later cell's view tells of the steps before it: how they ended and what they cost, not what was said."""
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from ..config import Step
 from ..errors import InputError, StepsError, StoreError
-from ..events import Note, PlanNode, RunFinished, RunResumed, RunStarted
+from ..events import Note, PlanNode, RunFinished, RunLeft, RunResumed, RunStarted
 from ..outcome import Outcome
 from ..plan import Plan, build_nodes
 from ..suggest import unknown_name
@@ -73,6 +73,7 @@ class JobRun:
         self._went_on = 0.0
         self._worked_s = 0.0
         self._finished: Outcome | None = None
+        self._forked_to: str | None = None
         weakref.finalize(self, _close_if_ours, context.workspace, os.getpid())
 
     @property
@@ -83,7 +84,7 @@ class JobRun:
     @property
     def remaining(self) -> list[str]:
         """Names of the plan's steps that have not run, in order; none once the run has ended."""
-        return [] if self._finished else [node.name for node in self._plan.nodes[self._position :]]
+        return [] if self.is_finished else [node.name for node in self._plan.nodes[self._position :]]
 
     def has_run(self, name: str) -> bool:
         """Whether the run has left every step of that name in its plan behind."""
@@ -92,8 +93,8 @@ class JobRun:
 
     @property
     def is_finished(self) -> bool:
-        """Whether the run has ended."""
-        return self._finished is not None
+        """Whether nothing more can happen in the run: it has ended, or was left for another one."""
+        return self._finished is not None or self._forked_to is not None
 
     @property
     def artifacts(self) -> tuple[ArtifactTree, ...]:
@@ -157,6 +158,18 @@ class JobRun:
         self._outcome, self._error = Outcome.ABORTED, ABANDONED
         return await self._guard(self._end)
 
+    async def leave(self, forked_to: str) -> RunResult:
+        """Leave the run where it stands, without an outcome, since the run `forked_to` goes on from it instead.
+
+        It ends neither well nor badly: nothing is judged, and no hook runs. One that has ended or never began stays so.
+        """
+        if self.is_finished or self._began is None:
+            return self.result()
+        self._forked_to = forked_to
+        self._context.recorder.emit(RunLeft(forked_to=forked_to, duration_s=time.monotonic() - self._began))
+        await self._wind_up()
+        return self.result()
+
     async def _run_rest(self) -> None:
         while self._position < len(self._plan.nodes) and self._outcome.is_good and not self._is_overdue():
             await self._visit()
@@ -219,6 +232,8 @@ class JobRun:
         return True
 
     def _check_open(self) -> None:
+        if self._forked_to:
+            raise InputError(f"run {self.run_id} was left for run {self._forked_to}; go on there")
         if self._finished:
             raise InputError(f"run {self.run_id} has ended ({self._finished}); `%steps load` starts a new one")
 

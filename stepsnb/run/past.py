@@ -20,7 +20,8 @@ class Done:
     """One visit of a step: how it ended, the identity it had, where it stood, and what it left.
 
     One that never ended counts as aborted. `parent_id` is the visit of the block around it, for a hook that of its
-    step. `versions` are those of resources that it fetched or made.
+    step. `versions` are those of resources that it fetched or made, `run_id` is the run that has its record, `output`
+    the JSON text of its typed output.
     """
 
     result: StepResult
@@ -28,6 +29,8 @@ class Done:
     parent_id: str | None
     trees: list[ArtifactTree] = field(default_factory=list)
     versions: list[ResourceVersion] = field(default_factory=list)
+    run_id: str = ""
+    output: str | None = None
 
     @property
     def decision(self) -> Decision | None:
@@ -116,7 +119,8 @@ def past_of(events: Iterable[Event], store_root: Path, *, before: str | None = N
                     break
                 if isinstance(event, StepStarted) and event.attempt > 1 and visits[event.node]:
                     visits[event.node].pop()  # the attempt before it
-                begun[event.step_id] = visit = Done(_at_first(event), event.hash, event.parent_id, trees[event.step_id])
+                visit = Done(_at_first(event), event.hash, event.parent_id, trees[event.step_id], run_id=event.run_id)
+                begun[event.step_id] = visit
                 visits[event.node].append(visit)
             case Artifact():
                 trees[event.step_id].append(tree := _tree(event, store_root))
@@ -124,6 +128,7 @@ def past_of(events: Iterable[Event], store_root: Path, *, before: str | None = N
             case ResourceVersion() if event.step_id in begun:
                 begun[event.step_id].versions.append(event)
             case StepFinished() if event.step_id in begun:
+                begun[event.step_id].output = event.output
                 begun[event.step_id].result = StepResult(
                     event.step_id,
                     event.name,

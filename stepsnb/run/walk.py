@@ -33,6 +33,7 @@ from .routing import Routing
 from .scope import Scope
 from .step import inputs_of, outputs_of, run_step
 from .steps.load_var import read_variable
+from .taken_over import TakenOver
 from .visits import counts, is_branch, is_matrix
 
 _LATE = "took longer than its `timeout:`"
@@ -61,6 +62,7 @@ class Walker:
         self._over: set[str | None] = set()  # visits that ended in an earlier part of the run
         self._moved_on: set[str | None] = set()  # visits of sequences in which something has run anew
         self._been: set[str] = set()  # places of steps that have had their turn
+        self._taken_over = TakenOver(run.recorder)
 
     def next_id(self) -> str:
         """Make the id of one more step of the run."""
@@ -132,7 +134,7 @@ class Walker:
     ) -> StepResult:
         """Record a step that did not get to its own work; no route catches that."""
         if parent_id in self._over and (done := self._find(node, parent_id)[0]) is not None:
-            return self._recall(done, node, scope)
+            return self._recall(done, node, scope, parent_id)
         result = StepResult(self.next_id(), node.name, node.kind, outcome, refusal, is_final=True)
         emit = self.run.recorder.step(result.step_id)
         emit(StepStarted(name=node.name, step_kind=node.kind, index=node.index, parent_id=parent_id, node=node.path))
@@ -144,7 +146,9 @@ class Walker:
         is_block = isinstance(node.step, DoStep | InParallelStep | RaceStep | EnsembleStep | TryStep) or is_matrix(node)
         done, cut = self._find(node, parent_id)
         if done is not None:
-            return await self._go_through(done, cut, node, scope) if is_block else self._recall(done, node, scope)
+            if is_block:
+                return await self._go_through(done, cut, node, scope, parent_id)
+            return self._recall(done, node, scope, parent_id)
         if parent_id in self._over and not isinstance(node.step, TryStep):
             return StepResult("", node.name, node.kind, Outcome.ABORTED, "never begun")
         has_begun = bool(cut) or self._past.has_begun_inside(node.path, self._visits_of(parent_id))
@@ -177,8 +181,11 @@ class Walker:
         """Return the ids a visit had: one that goes on with earlier ones stands for them."""
         return [] if visit in self._moved_on else [visit, *self._continued.get(visit, ())]
 
-    async def _go_through(self, done: Done, cut: Sequence[Done], node: Node, scope: Scope) -> StepResult:
+    async def _go_through(
+        self, done: Done, cut: Sequence[Done], node: Node, scope: Scope, parent_id: str | None
+    ) -> StepResult:
         """Go through a block that had ended, so that what its steps left is there again; nothing of it runs."""
+        self._taken_over.tell(done, node, parent_id)
         step_id = done.result.step_id
         if done.result.outcome is not Outcome.SKIPPED:
             self._continued[step_id] = [each.result.step_id for each in cut]
@@ -190,8 +197,9 @@ class Walker:
             scope.keep(tree)
         return done.result
 
-    def _recall(self, done: Done, node: Node, scope: Scope) -> StepResult:
+    def _recall(self, done: Done, node: Node, scope: Scope, parent_id: str | None) -> StepResult:
         """Go on as if a step had just ended that an earlier run got done; nothing of it is recorded again."""
+        self._taken_over.tell(done, node, parent_id)
         self._been.add(node.path)
         for tree in done.trees:
             self.run.artifacts[tree.name] = tree

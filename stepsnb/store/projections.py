@@ -82,10 +82,14 @@ FROM (
 
 _RUN_ENDS: Final = """
 INSERT INTO run_ends BY NAME
-SELECT run_id, seq, created_at, outcome, error, coalesce(duration_s, 0) AS duration_s
+SELECT
+    run_id, seq, created_at, outcome, coalesce(error, 'left for run ' || forked_to) AS error,
+    coalesce(duration_s, 0) AS duration_s
 FROM (
-    SELECT *, unnest(from_json(payload, '{"outcome": "VARCHAR", "error": "VARCHAR", "duration_s": "DOUBLE"}'))
-    FROM batch WHERE kind = 'run_finished'
+    SELECT *, unnest(from_json(payload, '{
+        "outcome": "VARCHAR", "error": "VARCHAR", "duration_s": "DOUBLE", "forked_to": "VARCHAR"
+    }'))
+    FROM batch WHERE kind IN ('run_finished', 'run_left')
 )
 """
 
@@ -221,7 +225,7 @@ FROM (
 
 PROJECTIONS: Final = (
     Projection(frozenset({"run_started", "run_resumed"}), _RUN_STARTS),
-    Projection(frozenset({"run_finished"}), _RUN_ENDS),
+    Projection(frozenset({"run_finished", "run_left"}), _RUN_ENDS),
     Projection(frozenset({"step_started"}), _STEP_STARTS),
     Projection(frozenset({"step_finished", "step_skipped"}), _STEP_ENDS),
     Projection(frozenset({"message"}), _MESSAGES),

@@ -35,7 +35,7 @@ def run_events(store: "Store", run_id: str) -> list[Event]:
 
 
 def run_state(store: "Store", run_id: str) -> str:
-    """Return `finished`, `running`, or `interrupted` for a run whose process is gone.
+    """Return `finished`, `running`, `left` for a fork, or `interrupted` for a run whose process is gone.
 
     Raises: InputError for an unknown run; StoreError.
     """

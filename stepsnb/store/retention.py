@@ -26,7 +26,7 @@ ranked AS (
     SELECT run_id, pipeline, job, row_number() OVER (
         PARTITION BY pipeline, job ORDER BY finished_at DESC, run_id DESC
     ) AS place
-    FROM runs WHERE state = 'finished' AND started_at IS NOT NULL
+    FROM runs WHERE state IN ('finished', 'left') AND started_at IS NOT NULL
 )
 SELECT run_id FROM ranked JOIN bounds USING (pipeline, job) WHERE bound > 0 AND place > bound ORDER BY run_id
 """

@@ -2,10 +2,14 @@
 
 The state is JSON-able:
 
-- `run_id`, `pipeline`, `job`, `status` (what a person reads), `outcome` (None until the run ended), `error`;
+- `run_id`, `pipeline`, `job`, `status` (what a person reads), `outcome` (None until the run ended), `error`,
+  `forked_to` (the run that goes on from this one instead, which has no outcome then);
 - `started_at` (seconds since 1970), `duration_s`; `tokens`, `cached_percent`, `cost` (in words);
-- `steps`: one for each step of the plan and each that was added, in order. Each has `step_id` (empty until it
-  started), `name`, `step_kind`, `parent` (index or None), `status`, `agent`, `model`, `attempt`, `turn`,
+- `steps`: one for each step of the plan, and one more for each further visit and each step that was added; they are
+  read as `rows.in_plan_order` says. Each has `step_id` (empty until it started), `name` (of a second visit
+  `writer (2)`), `step_kind`, `parent` (index or None), `visit_of` (index of the first visit of the same step, or
+  None), `began` (its place among those that had their turn, None before it has it), `status` (`taken over` when the
+  run this one goes on from got it done), `agent`, `model`, `attempt`, `turn`,
   `started_at`, `duration_s`, `verdict`, `note`, `output` (typed, as JSON) with `output_cut`, `reason`, `context`
   (`used`, `total`, `compact_at`, or None), `context_warning`, the same three totals as the run (what its sub-agents
   used included), `tool_calls` and `questions` (counts), and `items`.
@@ -38,11 +42,13 @@ from ..events import (
     Request,
     Retry,
     RunFinished,
+    RunLeft,
     RunResumed,
     RunStarted,
     StepFinished,
     StepSkipped,
     StepStarted,
+    StepTakenOver,
     TextChunk,
     TextDelta,
     ThinkingDelta,
@@ -55,11 +61,11 @@ from ..settings import VIEW_RESULT_CHARACTERS
 from .bill import Bill
 from .document import Document, Patch, Path
 from .incidents import truncation_incident
-from .node import NAME_CHARACTERS, Node, blank_conversation, blank_step
+from .node import NAME_CHARACTERS, Node, blank_conversation
+from .rows import Begun, Rows, numbered
 from .transcript import Transcript
 from .visible import clip, one_line, visible
 from .words import pretty_arguments
-from .writer import Budget, Writer
 
 _REASON_CHARACTERS = 4_000
 
@@ -84,6 +90,7 @@ class Fold:
                 "status": "starting",
                 "outcome": None,
                 "error": None,
+                "forked_to": None,
                 "started_at": None,
                 "duration_s": None,
                 **Bill().figures(),
@@ -91,10 +98,8 @@ class Fold:
             }
         )
         self._bill = Bill()
-        self._budget = Budget()
         self._waiting: set[Node] = set()
-        self._nodes: list[Node] = []
-        """The steps of the plan, in the order of the state's `steps`."""
+        self._rows = Rows(self._document)
         self._nested: list[Node] = []
         self._by_id: dict[str, Node] = {}
 
@@ -117,7 +122,7 @@ class Fold:
     def original_answer(self, question_id: str, shown: str) -> str:
         """Return the option that the state shows as `shown`, exactly as it was offered; else `shown` itself."""
         with self._lock:
-            for step in (*self._nodes, *self._nested):
+            for step in (*self._rows.nodes, *self._nested):
                 if (option := step.transcript.questions.original_option(question_id, shown)) is not None:
                     return option
         return shown
@@ -131,13 +136,17 @@ class Fold:
                 case RunStarted():
                     self._start_run(event)
                 case RunResumed():
-                    self._set((), outcome=None, error=None, duration_s=None)
+                    self._resume_run()
+                case RunLeft():
+                    self._leave_run(event)
                 case RunFinished():
                     self._finish_run(event)
                 case StepStarted():
                     self._start_step(event)
                 case StepSkipped():
                     self._skip_step(event)
+                case StepTakenOver():
+                    self._take_over_step(event)
                 case StepFinished():
                     self._finish_step(event)
                 case Request():
@@ -146,9 +155,15 @@ class Fold:
                     pass  # handed in with the run; its files are the caller's own
                 case _:
                     self._add_to_transcript(event, self._step_of(event))
-            state = self._document.value
-            started = "running" if self._nodes else "starting"
-            self._set((), status=state["outcome"] or ("waiting for you" if self._waiting else started))
+            self._set((), status=self._status())
+
+    def _status(self) -> str:
+        state = self._document.value
+        if state["outcome"] or state["forked_to"]:
+            return str(state["outcome"] or f"left for run {state['forked_to']}")
+        if self._waiting:
+            return "waiting for you"
+        return "running" if self._rows.nodes else "starting"
 
     def _add_to_transcript(self, event: Event, step: Node) -> None:
         transcript = step.transcript
@@ -222,14 +237,22 @@ class Fold:
             job=one_line(event.job, NAME_CHARACTERS),
             started_at=event.at,
         )
-        if not self._nodes:
-            for node in event.plan:
-                self._push_step(node.name, node.step_kind, node.parent)
+        if not self._rows.nodes:
+            self._rows.draw(event.plan)
+
+    def _resume_run(self) -> None:
+        for step in self._rows.nodes:  # a process that was killed has not said how they ended
+            self._cut_off(step)
+        self._rows.go_on()
+        self._set((), outcome=None, error=None, forked_to=None, duration_s=None)
+
+    def _leave_run(self, event: RunLeft) -> None:
+        self._set((), forked_to=one_line(event.forked_to, NAME_CHARACTERS), duration_s=event.duration_s)
 
     def _finish_run(self, event: RunFinished) -> None:
         if "" in self._by_id:  # what was said about the run as a whole has a row; it ends as the run does
             self._set(self._by_id[""].path, status=event.outcome)
-        for step in self._nodes:
+        for step in self._rows.nodes:
             self._cut_off(step)
         self._set((), outcome=event.outcome, error=_reason(event.error), duration_s=event.duration_s)
 
@@ -252,13 +275,15 @@ class Fold:
         self._set(
             step.path,
             step_id=event.step_id,
-            name=one_line(event.name, NAME_CHARACTERS),
+            name=numbered(event.name, step.visit),
             status="running",
             agent=event.agent and one_line(event.agent, NAME_CHARACTERS),
             model=event.model and one_line(event.model, NAME_CHARACTERS),
             attempt=event.attempt,
             started_at=event.at,
             duration_s=None,
+            verdict=None,
+            note=None,
             reason=None,
         )
         if event.attempt > 1:
@@ -267,6 +292,22 @@ class Fold:
     def _skip_step(self, event: StepSkipped) -> None:
         outcome = Outcome.REUSED if event.reused else Outcome.SKIPPED
         self._set(self._place(event).path, status=outcome.value, reason=_reason(event.reason) or None)
+
+    def _take_over_step(self, event: StepTakenOver) -> None:
+        step = self._place(event)
+        how = "" if event.outcome == Outcome.SUCCEEDED else f", where it {_ended(event.outcome)}"
+        why = f": {event.reason}" if how and event.reason else ""
+        self._set(
+            step.path,
+            step_id=event.step_id,
+            status="taken over",
+            reason=_reason(f"taken over from run {event.from_run}{how}{why}"),
+            verdict=event.verdict and one_line(event.verdict, NAME_CHARACTERS),
+            note=_reason(event.note),
+            **_output(event.output),
+        )
+        if event.artifacts:
+            step.transcript.note(f"left {', '.join(event.artifacts)}", tone="info")
 
     def _finish_step(self, event: StepFinished) -> None:
         step = self._place(event)
@@ -309,31 +350,29 @@ class Fold:
         """Find the step an event belongs to; a view that joined late has not seen it start."""
         step = self._by_id.get(event.step_id)
         if step is None:
-            step = self._by_id[event.step_id] = self._push_step(event.step_id or "run", "", None)
+            step = self._add_unseen(event.step_id or "run", "")
+            self._by_id[event.step_id] = step
             self._set(step.path, step_id=event.step_id, status="running")
         return step
 
-    def _place(self, event: StepStarted | StepSkipped | StepFinished) -> Node:
-        """Find the row of a step: its own, else the one the plan keeps for it, else a new one."""
-        step = self._by_id.get(event.step_id) if event.step_id else None
-        if step is None and isinstance(event, StepStarted) and event.parent_id and event.step_kind == "sub_agent":
-            step = self._by_id[event.step_id] = self._push_conversation(event)
-        if step is None:
-            index = event.index if not isinstance(event, StepFinished) else len(self._nodes)
-            step = self._planned(event.name, index) or self._push_step(event.name, event.step_kind, self._parent(event))
-            self._by_id[event.step_id] = step
+    def _add_unseen(self, name: str, step_kind: str) -> Node:
+        step = self._rows.push(name, step_kind, None)
+        self._rows.begin(step)
         return step
 
-    def _planned(self, name: str, index: int) -> Node | None:
-        if index < len(self._nodes):
-            shown = self._document.get(self._nodes[index].path)
-            if shown["status"] == "pending" and shown["name"] == one_line(name, NAME_CHARACTERS):
-                return self._nodes[index]
-        return None
-
-    def _parent(self, event: Event) -> int | None:
-        parent = self._by_id.get(event.parent_id or "") if isinstance(event, StepStarted) else None
-        return None if parent is None else self._nodes.index(parent.lineage[-1])
+    def _place(self, event: Begun | StepFinished) -> Node:
+        """Find the row of a step: its own, else the one the plan keeps for it, else a new one."""
+        step = self._by_id.get(event.step_id) if event.step_id else None
+        if step is None:
+            if isinstance(event, StepFinished):
+                step = self._add_unseen(event.name, event.step_kind)
+            elif isinstance(event, StepStarted) and event.parent_id and event.step_kind == "sub_agent":
+                step = self._push_conversation(event)
+            else:
+                around = self._by_id.get(event.parent_id) if event.parent_id else None
+                step = self._rows.place(event, None if around is None else self._rows.index(around.lineage[-1]))
+            self._by_id[event.step_id] = step
+        return step
 
     def _push_conversation(self, event: StepStarted) -> Node:
         """Put a sub-agent's conversation into the call it answers."""
@@ -345,12 +384,6 @@ class Fold:
         path = host.transcript.place_conversation(event.call_id, **blank)
         self._nested.append(Node(path, Transcript(host.transcript.writer_of(path)), host))
         return self._nested[-1]
-
-    def _push_step(self, name: str, step_kind: str, parent: int | None) -> Node:
-        path = self._document.push(("steps",), blank_step(name, step_kind, parent))
-        writer = Writer(self._document, (*path, "items"), self._budget)
-        self._nodes.append(Node(path, Transcript(writer)))
-        return self._nodes[-1]
 
     def _set(self, path: Path, **fields: Any) -> None:
         for name, value in fields.items():
@@ -369,3 +402,8 @@ def _reason(text: str | None) -> str | None:
         return None
     kept, cut = clip(visible(text), _REASON_CHARACTERS)
     return f"{kept}…" if cut else kept
+
+
+def _ended(outcome: str) -> str:
+    """Say in a sentence how a step ended that did not simply succeed."""
+    return f"was {outcome}" if outcome in (Outcome.SKIPPED, Outcome.REUSED, Outcome.ABORTED) else outcome

@@ -11,9 +11,9 @@ from .outline import (
     answer_words,
     conversation_line,
     cut_words,
-    has_transcript,
     headline,
     shown_items,
+    shown_steps,
     step_line,
     steps_left_out,
     table_of_steps,
@@ -68,7 +68,7 @@ def _page(state: dict[str, Any], limits: Limits) -> str:
         parts.append(_table(table_of_steps(state, limits)))
         if missing := steps_left_out(state, limits):
             parts.append(f"<p>{missing}</p>\n")
-    parts.extend(_transcript(step, limits) for step in state["steps"][: limits.steps] if has_transcript(step))
+    parts.extend(_transcript(step, limits) for step in shown_steps(state, limits))
     if state["run_id"]:
         parts.append(f"<p>Whole transcript: <code>%steps transcript {escape(state['run_id'], quote=False)}</code></p>")
     return "".join([*parts, "</details>"])

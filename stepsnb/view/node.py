@@ -35,11 +35,16 @@ def _shared(name: str) -> dict[str, Any]:
     }
 
 
-def blank_step(name: str, step_kind: str, parent: int | None) -> dict[str, Any]:
-    """Return the state of a step of the plan before it starts; `parent` is the index of its block."""
+def blank_step(name: str, step_kind: str, parent: int | None, visit_of: int | None = None) -> dict[str, Any]:
+    """Return the state of a step of the plan before it starts.
+
+    `parent` is the index of its block, `visit_of` that of the first visit of the same step.
+    """
     own = {
         "step_kind": one_line(step_kind, NAME_CHARACTERS),
         "parent": parent,
+        "visit_of": visit_of,
+        "began": None,
         "context": None,
         "context_warning": None,
     }
@@ -54,10 +59,11 @@ def blank_conversation(name: str, asked_by: str) -> dict[str, Any]:
 class Node:
     """One step of the plan, or a sub-agent's conversation inside its `parent`."""
 
-    def __init__(self, path: Path, transcript: Transcript, parent: "Node | None" = None) -> None:
+    def __init__(self, path: Path, transcript: Transcript, parent: "Node | None" = None, *, visit: int = 1) -> None:
         self.path = path
         self.transcript = transcript
         self.parent = parent
+        self.visit = visit
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.bill = Bill()
         self.compact_at: int | None = None

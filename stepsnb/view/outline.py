@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from .rows import in_order_of_time, in_plan_order
 from .visible import one_line
 from .words import count_words, duration_words, tokens_words
 
@@ -56,8 +57,8 @@ def headline(state: dict[str, Any]) -> str:
 
 def ending(state: dict[str, Any]) -> str:
     """Say how the run ended; one that did not end is `unfinished`, or waits for its next step."""
-    if state["outcome"]:
-        return str(state["outcome"])
+    if state["outcome"] or state["forked_to"]:
+        return str(state["status"])
     statuses = [step["status"] for step in state["steps"]]
     if not statuses or "running" in statuses or "waiting" in statuses:
         return "unfinished"
@@ -71,15 +72,17 @@ def what_went_wrong(state: dict[str, Any]) -> str | None:
         return str(state["error"])
     if state["outcome"] == "succeeded":
         return None
-    for step in reversed(state["steps"]):
+    if state["forked_to"]:
+        return None
+    for step in reversed(in_order_of_time(state["steps"])):
         if step["status"] in ("failed", "errored", "aborted") and step["reason"]:
             return f"step {step['name']}: {step['reason']}"
     return None
 
 
 def table_of_steps(state: dict[str, Any], limits: Limits) -> list[list[str]]:
-    """Return the header and a row for each step; columns that say nothing are left out."""
-    steps = state["steps"][: limits.steps]
+    """Return the header and a row for each step, in the order of the plan; columns that say nothing are left out."""
+    steps = in_plan_order(state["steps"])[: limits.steps]
     rows = [list(_COLUMNS), *([one_line(cell, _CELL_CHARACTERS) for cell in _row(step, state)] for step in steps)]
     kept = [i for i in range(len(_COLUMNS)) if i < _ALWAYS or any(row[i] for row in rows[1:])]
     return [[row[i] for i in kept] for row in rows]
@@ -88,7 +91,9 @@ def table_of_steps(state: dict[str, Any], limits: Limits) -> list[list[str]]:
 def _row(step: dict[str, Any], state: dict[str, Any]) -> list[str]:
     outcome = step["status"]
     if outcome == "pending":
-        outcome = "not run" if state["outcome"] else "to come"
+        outcome = "not run" if state["outcome"] or state["forked_to"] else "to come"
+    elif outcome == "taken over":
+        outcome = step["reason"].partition(",")[0]
     return [
         step["name"],
         outcome,
@@ -110,7 +115,9 @@ def step_line(step: dict[str, Any]) -> str:
     counts = ((step["turn"], "turn"), (step["tool_calls"], "tool call"), (step["questions"], "question"))
     facts = [", ".join(count_words(count, noun) for count, noun in counts if count)]
     facts.append(step["model"] or "")
-    if step["status"] not in ("succeeded", "pending"):
+    if step["status"] == "taken over":
+        facts.append(step["reason"])
+    elif step["status"] not in ("succeeded", "pending"):
         facts.append(step["status"])
     return " · ".join([one_line(step["name"], _CELL_CHARACTERS), *(fact for fact in facts if fact)])
 
@@ -131,6 +138,12 @@ def verdict_words(step: dict[str, Any]) -> str:
 def has_transcript(step: dict[str, Any]) -> bool:
     """Whether there is anything to say about a step beside its row in the table."""
     return bool(step["items"] or step["verdict"] or step["note"] or step["output"])
+
+
+def shown_steps(state: dict[str, Any], limits: Limits) -> list[dict[str, Any]]:
+    """Return the steps whose transcripts are shown, as they had their turn."""
+    kept = {id(step) for step in in_plan_order(state["steps"])[: limits.steps]}
+    return [step for step in in_order_of_time(state["steps"]) if id(step) in kept and has_transcript(step)]
 
 
 def shown_items(step: dict[str, Any], limits: Limits) -> tuple[list[dict[str, Any]], int, list[dict[str, Any]]]:

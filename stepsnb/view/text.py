@@ -9,9 +9,9 @@ from .outline import (
     answer_words,
     conversation_line,
     cut_words,
-    has_transcript,
     headline,
     shown_items,
+    shown_steps,
     step_line,
     steps_left_out,
     table_of_steps,
@@ -41,7 +41,7 @@ def _page(state: dict[str, Any], limits: Limits) -> str:
         parts.append(wrong)
     if state["steps"]:
         parts.append("\n".join(filter(None, [_table(table_of_steps(state, limits)), steps_left_out(state, limits)])))
-    parts.extend(_transcript(step, limits) for step in state["steps"][: limits.steps] if has_transcript(step))
+    parts.extend(_transcript(step, limits) for step in shown_steps(state, limits))
     if state["run_id"]:
         parts.append(f"Whole transcript: %steps transcript {state['run_id']}")
     return "\n\n".join(parts)

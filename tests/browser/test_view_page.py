@@ -30,6 +30,7 @@ from stepsnb.events import (
     RunStarted,
     StepFinished,
     StepStarted,
+    StepTakenOver,
     TextDelta,
     Tool,
     TurnFinished,
@@ -946,3 +947,29 @@ def test_pictures_of_it_are_taken(stage, theme, width, tmp_path):
     picture = stage.page.screenshot(path=shots / f"view-{theme}-{width}.png")
 
     assert len(picture) > 10_000
+
+
+def test_plan_shows_visits_in_their_place_and_the_transcript_in_the_order_of_time(stage):
+    def visit(step_id: str, name: str, index: int) -> list[Event]:
+        at = {"step_id": step_id, "at": time.time()}
+        return [
+            StepStarted(**at, name=name, step_kind="agent", agent=name, model="m", index=index, node=str(index)),
+            StepFinished(**at, name=name, step_kind="agent", outcome="succeeded", duration_s=1.0),
+        ]
+
+    plan = [PlanNode(name, "agent") for name in ("draft", "editor", "author", "publish")]
+    stage.open(RunStarted(run_id="R2", at=time.time(), job="notice", plan=plan))
+    stage.tell(
+        StepTakenOver(
+            step_id="s1", name="draft", step_kind="agent", node="0", from_run="R1", outcome="succeeded", verdict="ok"
+        )
+    )
+    stage.tell(*visit("s2", "editor", 1), *visit("s3", "author", 2), *visit("s4", "editor", 1))
+    names = ["draft", "editor", "editor (2)", "author", "publish"]
+
+    expect(stage.page.locator("nav .name")).to_have_text(names)
+    expect(stage.page.locator("nav .detail").first).to_have_text("ok · taken over")
+    expect(stage.page.locator("section.step:visible").first).to_contain_text("taken over from run R1")
+    shown = stage.page.locator("section.step:visible .who").all_inner_texts()
+    assert [text.split(" · ")[0].split(" (editor)")[0] for text in shown] == ["draft", "editor", "author", "editor (2)"]
+    expect(stage.page.locator("li.pending .name")).to_have_text(["publish"])

@@ -29,6 +29,7 @@ def test_cell_that_is_run_again_goes_on_in_a_new_run_with_what_was_before_it(
     assert [step.name for step in again.steps] == ["a", "extra"]
     runs = shell.run_line_magic("steps", "runs").set_index("run_id")
     assert runs.loc[again.run_id, "forked_from"] == opened.run_id
+    assert runs.loc[opened.run_id, ["state", "error"]].tolist() == ["left", f"left for run {again.run_id}"]
 
 
 def test_step_that_is_run_again_takes_the_same_way(shell: InteractiveShell, tmp_path: Path) -> None:

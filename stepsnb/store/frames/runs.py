@@ -27,8 +27,9 @@ def runs_df(store: Store) -> "pd.DataFrame":
     """One row a run, newest first.
 
     Columns: run_id, pipeline, job; outcome (an `Outcome` value, missing while there is none); state: `finished`,
-        `running`, or `interrupted` when the process that ran it is gone; started_at and finished_at (UTC);
-        duration_s (float64, seconds); error (the message a person saw); forked_from (a run id); tags (JSON).
+        `running`, `left` when a run that was forked from it took its place before it had an outcome, or
+        `interrupted` when the process that ran it is gone; started_at and finished_at (UTC); duration_s (float64,
+        seconds); error (the message a person saw, or for which run it was left); forked_from (a run id); tags (JSON).
     Raises: StoreError if the store cannot be read.
     """
     with store.session() as db:

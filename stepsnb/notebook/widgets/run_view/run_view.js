@@ -6,7 +6,7 @@ const BOTTOM_PX = 32; // this close to the end, the transcript follows what is n
 
 const MARKS = {
   pending: "·", running: "◐", waiting: "?", succeeded: "✓", failed: "✗", errored: "✗", aborted: "■",
-  skipped: "–", reused: "≡",
+  skipped: "–", reused: "≡", "taken over": "↪",
 };
 const BAD = ["failed", "errored", "aborted"];
 const ACTIVE = ["running", "waiting"];
@@ -363,8 +363,10 @@ class Ending {
     this.output.el.hidden = step.output === null;
     if (step.output !== null) this.output.fill(step);
     const bad = BAD.includes(step.status);
-    this.reason.hidden = !bad;
-    setText(this.reason, bad ? `${step.status}${step.reason ? `: ${step.reason}` : ""}` : "");
+    const isTaken = step.status === "taken over";
+    this.reason.hidden = !bad && !isTaken;
+    this.reason.className = bad ? "note problem" : "note info";
+    setText(this.reason, isTaken ? step.reason : bad ? `${step.status}${step.reason ? `: ${step.reason}` : ""}` : "");
   }
 }
 
@@ -448,7 +450,7 @@ class PlanRow {
 
   draw(step, depth, children, view) {
     const active = ACTIVE.includes(step.status);
-    this.el.className = `${step.status}${active ? " on" : ""}`;
+    this.el.className = `${step.status.replace(" ", "-")}${active ? " on" : ""}`;
     this.button.style.paddingInlineStart = `${12 + 18 * depth}px`;
     if (active) setAttribute(this.button, "aria-current", "step");
     else this.button.removeAttribute("aria-current");
@@ -463,6 +465,7 @@ class PlanRow {
       if (step.agent !== null && step.turn) return `turn ${step.turn}`;
       return step.started_at ? clock(view.now() - step.started_at) : "";
     }
+    if (step.status === "taken over") return [step.verdict, step.status].filter(Boolean).join(" · ");
     const passed = children.filter((child) => child.status === "succeeded").length;
     if (children.length) return `${passed} passed`;
     if (["skipped", "reused", ...BAD].includes(step.status)) return step.status;
@@ -543,7 +546,11 @@ class View {
     }
     this.keepingPlace(() => {
       while (this.steps.length < this.state.steps.length) this.addStep();
-      for (const [index, paths] of steps) this.steps[index].draw(this.state.steps[index], paths);
+      for (const [index, paths] of steps) {
+        this.steps[index].draw(this.state.steps[index], paths);
+        // The transcript is in the order of time: a step stands last when it has its turn.
+        if (paths.some(([field]) => field === "began")) this.sections.append(this.steps[index].el);
+      }
     });
     this.drawFrame();
   }
@@ -556,8 +563,20 @@ class View {
     this.sections.replaceChildren();
     this.plan.replaceChildren();
     this.state.steps.forEach(() => this.addStep());
+    this.inOrderOfTime().forEach((index) => this.sections.append(this.steps[index].el));
     this.drawFrame();
     this.toBottom();
+  }
+
+  get isOver() {
+    return this.state.outcome !== null || this.state.forked_to !== null;
+  }
+
+  /** The steps that had their turn, as they had it. */
+  inOrderOfTime() {
+    const { steps } = this.state;
+    return [...steps.keys()].filter((index) => steps[index].began !== null)
+      .sort((one, other) => steps[one].began - steps[other].began);
   }
 
   addStep() {
@@ -571,13 +590,14 @@ class View {
     const { state } = this;
     setAttribute(this.root, "aria-label", state.job ? `Run of job ${state.job}` : "Run");
     setText(this.job, state.job || "run");
-    const status = this.isStopping && state.outcome === null ? "stopping…" : state.status;
+    const status = this.isStopping && !this.isOver ? "stopping…" : state.status;
     setText(this.status, status);
-    this.status.className = `status ${state.outcome ?? (this.isStopping ? "stopping" : "running")}`;
+    const phase = this.isOver ? "left" : this.isStopping ? "stopping" : "running";
+    this.status.className = `status ${state.outcome ?? phase}`;
     const cached = state.cached_percent ? ` · ${state.cached_percent}% cached` : "";
     setText(this.tokens, state.tokens ? `${count(state.tokens)} tokens${cached}` : "");
     setText(this.cost, state.cost);
-    this.stop.hidden = state.outcome !== null;
+    this.stop.hidden = this.isOver;
     this.stop.disabled = this.isStopping;
     this.error.hidden = !state.error;
     setText(this.error, state.error ?? "");
@@ -590,8 +610,12 @@ class View {
     const { steps } = this.state;
     while (this.rows.length < steps.length) this.rows.push(new PlanRow(this, this.rows.length));
     const children = steps.map(() => []);
+    const again = steps.map(() => []);
     const roots = [];
-    steps.forEach((step, index) => (step.parent === null ? roots : children[step.parent]).push(index));
+    steps.forEach((step, index) => {
+      if (step.visit_of !== null) again[step.visit_of].push(index);
+      else (step.parent === null ? roots : children[step.parent]).push(index);
+    });
     let place = 0;
     const walk = (index, depth) => {
       const row = this.rows[index];
@@ -600,6 +624,7 @@ class View {
       row.draw(steps[index], depth, children[index].map((child) => steps[child]), this);
       row.button.disabled = this.steps[index].el.hidden;
       children[index].forEach((child) => walk(child, depth + 1));
+      again[index].forEach((visit) => walk(visit, depth));
     };
     roots.forEach((index) => walk(index, 0));
   }
@@ -613,7 +638,7 @@ class View {
     if (state === null) return;
     const elapsed = state.duration_s ?? (state.started_at === null ? null : this.now() - state.started_at);
     setText(this.elapsed, elapsed === null ? "" : clock(elapsed));
-    if (state.outcome !== null) return;
+    if (this.isOver) return;
     state.steps.forEach((step, index) => {
       if (ACTIVE.includes(step.status)) setText(this.rows[index].detail, this.rows[index].words(step, [], this));
     });
@@ -649,7 +674,7 @@ class View {
   // What a person does
 
   sendStop() {
-    if (this.isStopping || this.state?.outcome) return;
+    if (this.isStopping || (this.state !== null && this.isOver)) return;
     this.isStopping = true;
     this.model.send({ t: "stop" });
     if (this.state !== null) this.drawFrame();
@@ -714,7 +739,7 @@ class View {
 
   toFailure() {
     // Why the last step that failed did; while none has, the last thing that went wrong anywhere.
-    const section = this.steps[this.state.steps.findLastIndex((step) => BAD.includes(step.status))];
+    const section = this.steps[this.inOrderOfTime().findLast((index) => BAD.includes(this.state.steps[index].status))];
     const problems = this.sections.querySelectorAll("details.bad > summary, .note.problem:not([hidden])");
     const place = section?.reason ?? [...problems].pop();
     if (place === undefined) {
