@@ -17,7 +17,8 @@ STEP_KINDS = (
 )
 """Every step kind of the language; a step has exactly one of these keys."""
 
-_STEP_LISTS = frozenset({"do", "steps", "agents"})
+_BRANCHES = frozenset({"steps", "in_parallel", "race"})
+_STEP_LISTS = frozenset({"do", "agents", *_BRANCHES})
 _HELD_STEPS = frozenset({"on_success", "on_failure", "on_error", "on_abort", "ensure", "try"})
 
 LISTS = {
@@ -56,7 +57,7 @@ def _step_labels(root: Tree, path: Path, start: int) -> str:
         part, above = path[end], path[end - 1] if end else None
         if isinstance(part, int) and (end == start or above in _STEP_LISTS):
             step, _ = descend(root, path[: end + 1])
-            word = "member" if above == "agents" else "branch" if above == "steps" else "step"
+            word = "member" if above == "agents" else "branch" if above in _BRANCHES else "step"
             labels.append(_step_label(step, f"{word} {part + 1}"))
         elif part in _HELD_STEPS:
             step, _ = descend(root, path[: end + 1])

@@ -57,6 +57,8 @@ _BLOCKS: Final[dict[str, tuple[type[Concept], str]]] = {
 }
 """Kinds whose value is a mapping with a list of steps in it, and the key of that list."""
 
+_LISTED: Final[dict[str, type[ParallelBlock | RaceBlock]]] = {"in_parallel": ParallelBlock, "race": RaceBlock}
+"""Kinds that may also have the bare list of steps as their value."""
 
 _NOT_OF_MEMBERS: Final[Mapping[str, str]] = {
     "across": "cannot multiply a member of an ensemble; list one member for each",
@@ -144,7 +146,7 @@ class StepReader:
             raw, missing = self._includes.fold(kind, raw, path)
             broken |= missing
         if self._includes is None or self._includes.variables.leaves_some:
-            names = deferred_names(raw, skip=_held_keys(kind))
+            names = deferred_names(raw, skip=_held_keys(kind, raw))
             if names:
                 given["deferred"] = Deferred(names, raw, path, self._problems.root or raw, more or {}, self._job)
         if kind == "task":
@@ -165,6 +167,8 @@ class StepReader:
             given[kind] = tuple(each.step for each in steps_in_order if each.step is not None)
             broken.update({kind} if len(given[kind]) < len(below) else ())
             return steps_in_order
+        if kind in _LISTED and isinstance(below, Items):
+            return self._bare_list(kind, below, place, given, broken)
         if kind not in _BLOCKS or not isinstance(below, Entries):
             return ()
         block, key = _BLOCKS[kind]
@@ -183,6 +187,20 @@ class StepReader:
             given[kind] = built.model
         if built.bad:
             broken.add(kind)
+        return within
+
+    def _bare_list(
+        self, kind: str, raw: Items, path: Path, given: dict[str, Any], broken: set[str]
+    ) -> tuple[ReadStep, ...]:
+        """Read the branches of a block that says nothing else."""
+        within = self.read_list(raw, path)
+        branches = tuple(each.step for each in within if each.step is not None)
+        if not raw:
+            self._problems.add(raw.mark, path, f"`{kind}:` has no steps; list at least one")
+        if not raw or len(branches) < len(raw):
+            broken.add(kind)
+        if branches:
+            given[kind] = _LISTED[kind](steps=branches)
         return within
 
     def _members(self, raw: Items, path: Path, verdicts: Tree | None) -> tuple[ReadStep, ...]:
@@ -261,9 +279,11 @@ def _hand_over(steps: Mapping[str, ReadStep], given: dict[str, Any], broken: set
             given[key] = each.step
 
 
-def _held_keys(kind: str) -> frozenset[str]:
+def _held_keys(kind: str, raw: Entries) -> frozenset[str]:
     """Return the keys under which a step holds other steps."""
     held = {kind} if kind in ("do", "try") else {_BLOCKS[kind][1]} if kind in _BLOCKS else set()
+    if kind in _LISTED and isinstance(raw[kind], Items):
+        held = {kind}
     return frozenset({*HOOKS, *held})
 
 

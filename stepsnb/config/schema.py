@@ -11,6 +11,10 @@ def schema() -> dict[str, Any]:
     whole = Pipeline.model_json_schema()
     kinds = [{"$ref": f"#/$defs/{kind.__name__}"} for kind in get_args(Step)]
     whole = _name_steps(whole, kinds)
+    for kind, key in (("InParallelStep", "in_parallel"), ("RaceStep", "race")):
+        properties = whole["$defs"][kind]["properties"]
+        bare = {"type": "array", "items": {"$ref": "#/$defs/Step"}, "minItems": 1, "description": "The branches."}
+        properties[key] = {"anyOf": [properties[key], bare]}
     whole["$defs"]["Step"] = {"anyOf": kinds, "description": "A step of any kind; it has exactly one kind's key."}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole}
 

@@ -129,7 +129,8 @@ def test_schema_accepts_the_corpus(validator, path):
     [
         "{task: t, run: echo, rnu: x}",
         "{do: [{tsak: t}]}",
-        "{in_parallel: [{task: t, run: echo}]}",
+        "{in_parallel: []}",
+        "{race: all}",
         "{in_parallel: {steps: [], limit: 0}}",
         "{task: t, run: echo, across: [{values: [a]}]}",
         "{get: r, version: newest}",

@@ -62,7 +62,10 @@ class ParallelBlock(Concept):
 
 
 class InParallelStep(Routed, Bounded, StepBase):
-    """Runs its branches at the same time; no branch sees what another makes."""
+    """Runs its branches at the same time; no branch sees what another makes.
+
+    A bare list of steps under `in_parallel:` stands for `{steps: […]}`.
+    """
 
     misplaced_keys: ClassVar[dict[str, str]] = _MISPLACED | {
         "limit": "stands inside: `in_parallel: {steps: […], limit: 2}`",
@@ -111,7 +114,10 @@ class RaceBlock(Concept):
 
 
 class RaceStep(Routed, Bounded, StepBase):
-    """Runs its branches at the same time until one succeeds; the others are stopped."""
+    """Runs its branches at the same time until one succeeds; the others are stopped.
+
+    A bare list of steps under `race:` stands for `{steps: […]}`.
+    """
 
     misplaced_keys: ClassVar[dict[str, str]] = _MISPLACED | {"steps": "stands inside: `race: {steps: […]}`"}
     kind: ClassVar[Literal["race"]] = "race"

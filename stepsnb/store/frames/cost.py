@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..session import Store
 from .frame import Dtype, read_frame
+from .places import in_plan_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +32,7 @@ _ORDER: Final = "started_at DESC NULLS LAST, run_id DESC, seq"
 
 
 def cost_df(store: Store, run_id: str | None = None) -> "pd.DataFrame":
-    """One row for each agent step and model, newest run first; every run when `run_id` is None.
+    """One row for each agent step and model, newest run first, then in the order of the plan; every run when None.
 
     What a sub-agent used has rows of its own, under its agent and model, so the rows of a run add up to its cost.
 
@@ -43,4 +44,4 @@ def cost_df(store: Store, run_id: str | None = None) -> "pd.DataFrame":
     Raises: StoreError if the store cannot be read; InputError for an unknown run.
     """
     with store.session() as db:
-        return read_frame(db, "step_costs", COLUMNS, order=_ORDER, run_id=run_id)
+        return in_plan_order(db, read_frame(db, "step_costs", COLUMNS, order=_ORDER, run_id=run_id), run_id)

@@ -3,7 +3,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from stepsnb.events import RunFinished, RunStarted, StepFinished, StepStarted
+from stepsnb.events import Request, RunFinished, RunStarted, StepFinished, StepStarted
 from stepsnb.store import Store, cost_df
 from tests.support.recorded import BEGAN, conversation, delegation, priced, record
 
@@ -104,3 +104,31 @@ def test_a_sub_agents_requests_are_its_own_and_part_of_the_run(root: Path, store
         ["s1.1", "sub_agent", "summarizer", "m/small", 1],
     ]
     assert frame["cost_usd"].sum() == pytest.approx(0.0284)
+
+
+def test_rows_are_in_the_order_of_the_plan_whoever_was_faster(root: Path, store: Store) -> None:
+    def begun(step_id: str, name: str, index: int, **fields: object) -> StepStarted:
+        return StepStarted(step_id=step_id, name=name, step_kind="agent", index=index, agent=name, **fields)
+
+    def spent(step_id: str) -> Request:
+        request = priced()
+        request.step_id = step_id
+        return request
+
+    events = [
+        RunStarted(job="job"),
+        begun("s1", "matrix", 1),
+        begun("s2", "matrix [n=2]", 1, parent_id="s1"),
+        begun("s3", "matrix [n=1]", 1, parent_id="s1"),
+        begun("s3.1", "helper", 0, parent_id="s3"),
+        *(spent(step_id) for step_id in ("s3.1", "s3", "s2")),
+        begun("s4", "late", 3),
+        begun("s5", "early", 2),
+        *(spent(step_id) for step_id in ("s4", "s5", "s9")),
+        begun("s6", "matrix [n=2]", 1, parent_id="s6"),
+        spent("s6"),
+    ]
+    record(root, "r1", events)
+
+    assert cost_df(store, "r1")["step_id"].tolist() == ["s2", "s3", "s3.1", "s6", "s5", "s4", "s9"]
+    assert cost_df(store)["step_id"].tolist() == cost_df(store, "r1")["step_id"].tolist()
