@@ -96,7 +96,10 @@ class StepStarted(Event):
 
 
 class StepSkipped(Event):
-    """A step did not execute: its guard said no, or its result was reused."""
+    """A step did not execute: its guard said no, or its result was reused.
+
+    `response` and `output` are those of the result that was reused, as in `StepFinished`.
+    """
 
     name: str = ""
     step_kind: str = ""
@@ -107,6 +110,8 @@ class StepSkipped(Event):
     node: str | None = None
     hash: str = ""
     parts: dict[str, str] = {}
+    response: str | None = None
+    output: str | None = None
 
 
 class StepTakenOver(Event):

@@ -1,17 +1,20 @@
 """What a job would do with each of its steps, before anything runs."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from ..config import FILES_ARTIFACT, GetStep, Pipeline
+from ..errors import WorkspaceError
+from ..events import Artifact
 from ..plan import History, KeptResult, Node, PlanRow, build_plan, earlier_steps, explain
 from ..run import StepCache
-from ..settings import PLAN_RUNS
+from ..settings import MATRIX_FILE_BYTES, PLAN_RUNS
 from ..store import Store, job_events
 from ..view.visible import visible
-from ..workspace import ArtifactTree, RunWorkspace, digest_path, gather_files
+from ..workspace import ArtifactTree, Root, RunWorkspace, digest_path, gather_files
 from .options import PathLike, current_folder, files_of, store_root
 
 if TYPE_CHECKING:
@@ -73,6 +76,7 @@ def plan_rows(
     root = store_root(store)
     planned = build_plan(pipeline, job)
     runs = job_events(Store(root), pipeline.file, planned.job.name, count=PLAN_RUNS)
+    kept = {event.digest: root / event.path for events in runs for event in events if isinstance(event, Artifact)}
     steps = [step for events in runs for step in earlier_steps(planned, events)]
     cache = StepCache(root)
 
@@ -86,7 +90,18 @@ def plan_rows(
     known = _digests_now(pipeline, planned.walk(), root)
     if files:
         known[FILES_ARTIFACT] = _digest_of_files(files)
-    return explain(planned, History(steps, find_result), known)
+    return explain(planned, History(steps, find_result), known, read_file=partial(_read_kept, kept))
+
+
+def _read_kept(kept: Mapping[str, Path], digest: str, path: str) -> bytes | None:
+    """Return the start of a file of an artifact, as much as the values of a matrix may have; None when it is gone."""
+    if digest not in kept:
+        return None
+    try:
+        with Root(kept[digest]).open_read(path) as file:
+            return file.read(MATRIX_FILE_BYTES + 1)
+    except (OSError, WorkspaceError):
+        return None
 
 
 def _digests_now(pipeline: Pipeline, nodes: Iterable[Node], root: Path) -> dict[str, str]:

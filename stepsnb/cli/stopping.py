@@ -1,7 +1,9 @@
 """Ctrl-C and its relatives as Stop: the run is told, and recorded as aborted, before the command ends."""
 
 import contextlib
+import os
 import signal
+import sys
 from collections.abc import Iterator
 from types import FrameType
 from typing import Protocol
@@ -14,6 +16,25 @@ class Stoppable(Protocol):
 
     def cancel(self) -> None:
         """Stop soon; may be called again to insist."""
+
+
+class Unhurried:
+    """A run that the first stop lets go on to its end, as whoever wrote its job did not call it interruptible."""
+
+    def __init__(self, handle: Stoppable) -> None:
+        self._handle = handle
+        self._asked = 0
+
+    def cancel(self) -> None:
+        """Stop the run, if that was asked for before."""
+        self._asked += 1
+        if self._asked > 1:
+            self._handle.cancel()
+        else:
+            # Written past the buffers: a signal may come while the main thread writes to them.
+            os.write(
+                sys.stderr.fileno(), b"the run goes on to its end (`interruptible: false`); stop again to end it now\n"
+            )
 
 
 class Stops:

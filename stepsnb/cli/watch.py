@@ -74,7 +74,12 @@ def watch(args: argparse.Namespace) -> int:
                     outcomes.append(Outcome.ERRORED)
                     continue
                 if is_due:
-                    ended = watch_until_stopped(partial(pipeline.start, job), args, stops)
+                    ended = watch_until_stopped(
+                        partial(pipeline.start, job),
+                        args,
+                        stops,
+                        is_interruptible=pipeline.pipeline.job(job).interruptible,
+                    )
                     runs.append(ended.run)
                     outcomes.append(ended.outcome)
                     has_run = True

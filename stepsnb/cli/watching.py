@@ -8,7 +8,7 @@ from ..outcome import Outcome
 from .live import LiveText, cost_line
 from .options import answers
 from .output import say
-from .stopping import Stops, stop_on_signals
+from .stopping import Stops, Unhurried, stop_on_signals
 from .terminal_asker import terminal_asker
 
 if TYPE_CHECKING:
@@ -49,8 +49,13 @@ def watch(start: Starter, args: argparse.Namespace) -> Watched:
         return watch_until_stopped(start, args, stops)
 
 
-def watch_until_stopped(start: Starter, args: argparse.Namespace, stops: Stops) -> Watched:
-    """Run one of several jobs to its end, or to the stop that ends them all."""
+def watch_until_stopped(
+    start: Starter, args: argparse.Namespace, stops: Stops, *, is_interruptible: bool = True
+) -> Watched:
+    """Run one of several jobs to its end, or to the stop that ends them all.
+
+    Only a second stop reaches a run that is not interruptible.
+    """
     out = sys.stderr if args.json else sys.stdout
     if "" not in sys.path:
         sys.path.insert(0, "")  # `{python: module:function}` finds modules of the current folder, as `python -m` does
@@ -61,7 +66,7 @@ def watch_until_stopped(start: Starter, args: argparse.Namespace, stops: Stops) 
         asker=None if args.no_wait else terminal_asker(out),
         on_event=LiveText(out),
     )
-    stops.tell(handle)
+    stops.tell(handle if is_interruptible else Unhurried(handle))
     handle.wait()
     run = handle.result()
     say(f"job `{run.job}` {run.outcome}", file=out)

@@ -25,7 +25,10 @@ class Job(Hooked):
     serial_groups: tuple[Name, ...] = Field(default=(), description="Jobs that share a group run one after the other.")
     max_in_flight: AtLeast1 | None = Field(default=None, description="Runs of the job at the same time.")
     run_history: AtLeast1 | None = Field(default=None, description="Finished runs that are kept; unset: all.")
-    interruptible: Flag = Field(default=False, description="Whether a stop of `stepsnb watch` ends its runs at once.")
+    interruptible: Flag = Field(
+        default=False,
+        description="The first stop of `stepsnb watch` ends its run; unset: the run ends by itself first.",
+    )
     assert_: JobAssert | None = Field(default=None, validation_alias="assert")
 
     def complaints(self) -> Iterator[Complaint]:

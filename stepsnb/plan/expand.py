@@ -42,10 +42,14 @@ def is_matrix(step: Step) -> bool:
     return isinstance(step, Crossed) and step.axes is not None
 
 
+def axes_of(step: Step) -> tuple[Axis, ...]:
+    """Return the axes of a matrix; none for any other step."""
+    return (step.axes if isinstance(step, Crossed) else None) or ()
+
+
 def is_known_early(step: Step) -> bool:
     """Whether the cells of a matrix are known before it runs: nothing in it comes from a file or a variable."""
-    axes = (step.axes if isinstance(step, Crossed) else None) or ()
-    return step.deferred is None and all(axis.values is not None for axis in axes)
+    return step.deferred is None and all(axis.values is not None for axis in axes_of(step))
 
 
 def cells_of(step: Step, axes_values: Mapping[str, Sequence[str]]) -> tuple[Cell, ...]:
@@ -57,8 +61,7 @@ def cells_of(step: Step, axes_values: Mapping[str, Sequence[str]]) -> tuple[Cell
     Raises: InputError for more than `MATRIX_CELLS` cells, a value that an axis has twice, or a text that cannot be
         rendered with the coordinates.
     """
-    axes = (step.axes if isinstance(step, Crossed) else None) or ()
-    values = {axis.var: tuple(axes_values[axis.var] if axis.values is None else axis.values) for axis in axes}
+    values = {axis.var: tuple(axes_values[axis.var] if axis.values is None else axis.values) for axis in axes_of(step)}
     count = 1
     for var, each in values.items():
         if len(set(each)) < len(each):

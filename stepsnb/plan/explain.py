@@ -1,13 +1,15 @@
 """Says what a run would do and why, from the plan and what earlier runs left behind."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 import msgspec
 
 from ..config import GetStep, RaceStep
-from .expand import is_matrix
+from ..errors import InputError
+from .build import expand
+from .expand import axes_of, is_matrix, read_axis
 from .fingerprint import changed_parts
 from .history import EarlierStep, History
 from .node import Node, Plan
@@ -49,16 +51,27 @@ class PlanRow(msgspec.Struct, frozen=True):
     hash: str
 
 
-def explain(plan: Plan, history: History, inputs: Mapping[str, str] | None = None) -> list[PlanRow]:
+ReadFile = Callable[[str, str], bytes | None]
+"""Reads a file of an artifact by the artifact's digest and the path in it; None when it is not kept."""
+
+
+def _nothing_to_read(digest: str, path: str) -> bytes | None:
+    return None
+
+
+def explain(
+    plan: Plan, history: History, inputs: Mapping[str, str] | None = None, *, read_file: ReadFile = _nothing_to_read
+) -> list[PlanRow]:
     """Say of each step whether it would run, be reused or be skipped.
 
     Args:
         inputs: Digests of the artifacts that are known beforehand, such as those of `path` resources, by name.
+        read_file: For the values of a matrix, once the artifact that holds them is known to be the same.
 
     Returns: The steps in order, each followed by those inside it and its hooks, the job's hooks last. A step that
         waits for something only a run can tell is said to run.
     """
-    explainer = _Explainer(history, inputs or {})
+    explainer = _Explainer(history, inputs or {}, read_file)
     explainer.sequence(plan.nodes, _Known())
     explainer.hooks(plan.hooks, f"job `{plan.job.name}`")
     return explainer.rows
@@ -97,10 +110,11 @@ class _Known:
 
 
 class _Explainer:
-    def __init__(self, history: History, inputs: Mapping[str, str]) -> None:
+    def __init__(self, history: History, inputs: Mapping[str, str], read_file: ReadFile) -> None:
         self.rows: list[PlanRow] = []
         self._history = history
         self._inputs = inputs
+        self._read_file = read_file
 
     def sequence(self, nodes: Sequence[Node], known: _Known) -> None:
         """Explain steps that follow one another."""
@@ -117,8 +131,7 @@ class _Explainer:
         if node.children:
             self._block(node, known)
         elif is_matrix(node.step):
-            self._add(node, Action.RUN, "its cells are known only when it runs")
-            self._forget_outputs(node, known)
+            self._matrix(node, known)
         elif isinstance(node.step, GetStep):
             self._get(node, known)
         else:
@@ -132,6 +145,35 @@ class _Explainer:
         for when, hook in hooks.items():
             action = Action.RUN if when in ("on_success", "ensure") else Action.SKIP
             self._add(hook, action, _HOOK_REASONS[when].format(owner))
+
+    def _matrix(self, node: Node, known: _Known) -> None:
+        """Explain a matrix whose values stand in a file: cell by cell where that file is known to be the same."""
+        reason = "its cells are known only when it runs; each is reused or runs by itself"
+        try:
+            cells = self._cells(node, known)
+        except InputError as exc:
+            cells, reason = (), str(exc)
+        if cells:
+            self._block(replace(node, children=cells), known)
+        else:
+            self._add(node, Action.RUN, reason)
+            self._forget_outputs(node, known)
+
+    def _cells(self, node: Node, known: _Known) -> tuple[Node, ...]:
+        """Return the cells; none while the file is not known. Raises: InputError for what cannot be values."""
+        values: dict[str, Sequence[str]] = {}
+        if node.step.deferred is not None:
+            return ()
+        for axis in axes_of(node.step):
+            if axis.from_file is None:
+                continue
+            artifact, _, path = axis.from_file.partition("/")
+            digest = known.digests.get(artifact) or self._inputs.get(artifact)
+            content = None if digest is None else self._read_file(digest, path)
+            if content is None:
+                return ()
+            values[axis.var] = read_axis(axis, content)
+        return tuple(expand(node, values))
 
     def _block(self, node: Node, known: _Known) -> None:
         place = len(self.rows)

@@ -81,8 +81,6 @@ def _unfit(step: TaskStep | AgentStep, node: Node) -> str | None:
         return f"`{node.fixed_by}` makes this chain uncacheable (fix: agent)"
     if step.volatile:
         return "volatile"
-    if isinstance(step, AgentStep) and step.output is not None:
-        return "typed output is made each time"  # only files and texts are kept
     if not step.outputs:
         return "without outputs there is nothing to reuse"
     return None

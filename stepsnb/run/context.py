@@ -80,8 +80,8 @@ class StepContext:
     """One step on its way: its emitter, its directory, and the clock that ends it after `timeout_s`.
 
     Paths of an agent's tools start at `dir`, a folder inside the directory. `outer` is the step that called this one,
-    for a sub-agent's. `shell` runs its programs. `coordinates` are those of a cell. `owed` says what is still owed,
-    for the reason of a step that ends without it.
+    for a sub-agent's. `shell` runs its programs. `coordinates` are those of a cell. `allowed` says how long it may
+    take, and `owed` what is still owed, for the reason of a step that ends without it.
     """
 
     run: RunContext
@@ -95,6 +95,7 @@ class StepContext:
     dir: str = "."
     shell: Shell | None = None
     coordinates: Mapping[str, str] = field(default_factory=dict)
+    allowed: str = ""
     owed: Callable[[], str | None] = lambda: None
     _hold: _Hold = field(default_factory=_Hold)
 
@@ -182,7 +183,13 @@ class StepEnd:
     output: str | None = None
 
     @classmethod
-    def timed_out(cls, timeout_s: float | None, text: str | None = None, owed: str | None = None) -> "StepEnd":
-        """The end of a step whose own deadline passed; `owed` is what it had still to do."""
-        reason = f"timed out after {timeout_s:g} s (`timeout:`)"
+    def timed_out(cls, allowed: str, text: str | None = None, owed: str | None = None) -> "StepEnd":
+        """The end of a step whose own deadline passed; `allowed` is its time, `owed` what it had still to do."""
+        reason = f"timed out after {allowed}"
         return cls(Outcome.FAILED, text, f"{reason}; {owed}" if owed else reason)
+
+
+def allowed_time(timeout_s: float | None, attempts: int = 1) -> str:
+    """Say how long a step may take; its attempts share one `timeout:`. Empty where there is none."""
+    shared = f", for all {attempts} attempts together" if attempts > 1 else ""
+    return f"{timeout_s:g} s (`timeout:`{shared})" if timeout_s else ""

@@ -20,8 +20,7 @@ class Done:
     """One visit of a step: how it ended, the identity it had, where it stood, and what it left.
 
     One that never ended counts as aborted. `parent_id` is the visit of the block around it, for a hook that of its
-    step. `versions` are those of resources that it fetched or made, `run_id` is the run that has its record, `output`
-    the JSON text of its typed output.
+    step. `versions` are those of resources that it fetched or made, and `run_id` is the run that has its record.
     """
 
     result: StepResult
@@ -30,7 +29,6 @@ class Done:
     trees: list[ArtifactTree] = field(default_factory=list)
     versions: list[ResourceVersion] = field(default_factory=list)
     run_id: str = ""
-    output: str | None = None
 
     @property
     def decision(self) -> Decision | None:
@@ -128,7 +126,6 @@ def past_of(events: Iterable[Event], store_root: Path, *, before: str | None = N
             case ResourceVersion() if event.step_id in begun:
                 begun[event.step_id].versions.append(event)
             case StepFinished() if event.step_id in begun:
-                begun[event.step_id].output = event.output
                 begun[event.step_id].result = StepResult(
                     event.step_id,
                     event.name,
@@ -139,6 +136,7 @@ def past_of(events: Iterable[Event], store_root: Path, *, before: str | None = N
                     event.verdict,
                     event.note,
                     is_final=event.is_final,
+                    output=event.output,
                 )
             case _:
                 pass
@@ -158,7 +156,9 @@ def _at_first(event: StepStarted | StepSkipped) -> StepResult:
     if isinstance(event, StepStarted):
         return StepResult(event.step_id, event.name, event.step_kind, Outcome.ABORTED, CUT_OFF)
     outcome = Outcome.REUSED if event.reused else Outcome.SKIPPED
-    return StepResult(event.step_id, event.name, event.step_kind, outcome, event.reason)
+    return StepResult(
+        event.step_id, event.name, event.step_kind, outcome, event.reason, event.response, output=event.output
+    )
 
 
 def _tree(event: Artifact, store_root: Path) -> ArtifactTree:

@@ -11,7 +11,9 @@ from ..usage import Usage
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """One executed or skipped step; `text` is an agent's last text or a task's standard output, `data` typed output.
+    """One executed or skipped step; `text` is an agent's last text or a task's standard output.
+
+    `data` is typed output, and `output` that as JSON.
 
     `is_final` says that no route may catch how it ended: it did not get to its work, or its money is spent. `tried` is
     how it really ended where a `try:` took a failure or error for good; None elsewhere.
@@ -28,6 +30,7 @@ class StepResult:
     data: object = None
     is_final: bool = False
     tried: Outcome | None = None
+    output: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

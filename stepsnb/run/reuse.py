@@ -26,13 +26,14 @@ class CachedTree(msgspec.Struct, frozen=True):
 
 
 class CachedStep(msgspec.Struct, frozen=True):
-    """What a step left: the run it ran in, its text, and its outputs."""
+    """What a step left: the run it ran in, its text, its outputs, and the JSON of its typed output."""
 
     run_id: str
     hash: str
     inputs: dict[str, str]
     text: str | None
     outputs: list[CachedTree]
+    output: str | None = None
 
 
 _decode = msgspec.json.Decoder(CachedStep).decode
@@ -78,6 +79,7 @@ class StepCache:
         run_id: str,
         text: str | None,
         outputs: Sequence[ArtifactTree],
+        output: str | None = None,
     ) -> None:
         """Remember what a step that succeeded left; a store that cannot be written to remembers nothing."""
         if not node.hash or reusable(node) is not None:
@@ -87,6 +89,7 @@ class StepCache:
             hash=node.hash,
             inputs={name: tree.digest for name, tree in inputs.items()},
             text=text,
+            output=output,
             outputs=[
                 CachedTree(t.name, t.path.relative_to(self._store_root).as_posix(), t.digest, list(t.files), t.bytes)
                 for t in outputs

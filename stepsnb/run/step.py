@@ -29,7 +29,7 @@ from ..outcome import Outcome
 from ..plan import Node
 from ..settings import TASK_OUTPUT_BYTES
 from ..workspace import ArtifactTree, Shell, StepDir, finish_in_thread, open_shell
-from .context import RunContext, StepContext, StepEnd
+from .context import RunContext, StepContext, StepEnd, allowed_time
 from .opening import Decision
 from .results import StepResult
 from .scope import Scope
@@ -54,9 +54,18 @@ def unforeseen(exc: BaseException) -> str:
 
 
 async def run_step(
-    node: Node, run: RunContext, scope: Scope, *, step_id: str, parent_id: str | None = None, attempt: int = 1
+    node: Node,
+    run: RunContext,
+    scope: Scope,
+    *,
+    step_id: str,
+    parent_id: str | None = None,
+    attempt: int = 1,
+    allowed: str = "",
 ) -> StepResult:
     """Run one step that is no block to its recorded end, and return how it went.
+
+    `allowed` says how long it may take, where that is not what its `timeout:` has left.
 
     What goes wrong becomes the step's outcome, a stop included: it is *aborted* then. Raises: StoreError; and
     what nobody foresaw, recorded as *errored*.
@@ -82,11 +91,13 @@ async def run_step(
         reason, text, note = (
             None if value is None else run.recorder.redact(value) for value in (end.reason, end.text, end.note)
         )
-        return StepResult(step_id, node.name, node.kind, end.outcome, reason, text, end.verdict, note, end.data)
+        return StepResult(
+            step_id, node.name, node.kind, end.outcome, reason, text, end.verdict, note, end.data, output=end.output
+        )
 
     try:
         emit(_started(node, run, parent_id, attempt))
-        return record(await _run_in_directory(node, step_id, run, scope, emit))
+        return record(await _run_in_directory(node, step_id, run, scope, emit, allowed))
     except asyncio.CancelledError:
         accept_stop()
         return record(StepEnd(Outcome.ABORTED, reason=STOPPED))
@@ -124,7 +135,9 @@ def _started(node: Node, run: RunContext, parent_id: str | None, attempt: int) -
     return started
 
 
-async def _run_in_directory(node: Node, step_id: str, run: RunContext, scope: Scope, emit: Emit) -> StepEnd:
+async def _run_in_directory(
+    node: Node, step_id: str, run: RunContext, scope: Scope, emit: Emit, allowed: str
+) -> StepEnd:
     """Give the step its directory and deadline; capture its outputs when it succeeded."""
     step = node.step
     trees, outputs = inputs_of(step, scope), outputs_of(step)
@@ -141,6 +154,7 @@ async def _run_in_directory(node: Node, step_id: str, run: RunContext, scope: Sc
         clock=clock,
         timeout_s=timeout_s,
         coordinates=node.coordinates,
+        allowed=allowed or allowed_time(timeout_s or getattr(step, "timeout_s", None)),
     )
     try:
         async with clock, _shell_of(step, run, directory) as ctx.shell:
@@ -148,7 +162,7 @@ async def _run_in_directory(node: Node, step_id: str, run: RunContext, scope: Sc
     except TimeoutError:
         if not clock.expired():
             raise
-        return StepEnd.timed_out(timeout_s, owed=ctx.owed())
+        return StepEnd.timed_out(ctx.allowed, owed=ctx.owed())
     if end.outcome is Outcome.SUCCEEDED:
         # Captured before any is handed on: a step that cannot leave all its outputs leaves none.
         captured = [

@@ -31,7 +31,7 @@ class TakenOver:
                 reason=result.reason,
                 verdict=result.verdict,
                 note=result.note,
-                output=done.output,
+                output=result.output,
                 artifacts=[tree.name for tree in done.trees],
             )
         )

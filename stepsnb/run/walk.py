@@ -12,7 +12,6 @@ from ..config import (
     LoadVarStep,
     PutStep,
     RaceStep,
-    Step,
     TaskStep,
     TryStep,
     resolve_step,
@@ -21,9 +20,10 @@ from ..errors import InputError, StepsError, StoreError
 from ..events import StepFinished, StepSkipped, StepStarted
 from ..outcome import Outcome
 from ..plan import Node, rehash
-from ..workspace import ArtifactTree, Root
+from ..workspace import Root
+from .attempts import run_with_attempts
 from .blocks import run_across, run_ensemble, run_in_parallel, run_race
-from .context import RunContext
+from .context import RunContext, allowed_time
 from .deadline import in_time
 from .guard import guard_says_no
 from .hooks import run_hooks
@@ -31,12 +31,11 @@ from .past import Done, Past
 from .results import StepResult
 from .routing import Routing
 from .scope import Scope
-from .step import inputs_of, outputs_of, run_step
+from .step import inputs_of
 from .steps.load_var import read_variable
 from .taken_over import TakenOver
+from .typed_output import Outdated, read_output
 from .visits import counts, is_branch, is_matrix
-
-_LATE = "took longer than its `timeout:`"
 
 
 class Walker:
@@ -163,7 +162,7 @@ class Walker:
         # A route that leads back wants the step to be done again, not what it left the last time.
         reused = None if node.path in self._been else self._reuse(node, scope, parent_id)
         self._been.add(node.path)
-        result = reused or await self._run_leaf(node, scope, parent_id)
+        result = reused or await run_with_attempts(node, self.run, scope, next_id=self.next_id, parent_id=parent_id)
         scope.executed.append(result)
         return result
 
@@ -172,10 +171,23 @@ class Walker:
 
         In a sequence nothing counts any more once a step has run anew: it may leave something else behind.
         """
-        done, cut = self._past.take(node.path, self._visits_of(parent_id), lambda visit: counts(node, visit))
+        done, cut = self._past.take(node.path, self._visits_of(parent_id), lambda visit: self._counts(node, visit))
         if done is None and cut and parent_id in self._over:
             done = cut.pop()  # it failed or was stopped, and what is around it took that into account
         return done, cut
+
+    def _counts(self, node: Node, visit: Done) -> bool:
+        """Whether a visit need not be repeated, and its typed output can be read again."""
+        if not counts(node, visit):
+            return False
+        try:
+            self._data(node, visit.result.output)
+        except Outdated:
+            return False
+        return True
+
+    def _data(self, node: Node, output: str | None) -> object:
+        return read_output(node.step, output, self.run.functions)
 
     def _visits_of(self, visit: str | None) -> list[str | None]:
         """Return the ids a visit had: one that goes on with earlier ones stands for them."""
@@ -212,9 +224,10 @@ class Walker:
             # Read again: what was recorded of it may be shortened, or have a secret hidden.
             artifact, _, path = node.step.file.partition("/")
             scope.variables[node.step.load_var] = read_variable(node.step, Root(scope.artifacts[artifact].path), path)
-        if done.result.outcome is not Outcome.SKIPPED:
-            scope.executed.append(done.result)
-        return done.result
+        result = replace(done.result, data=self._data(node, done.result.output))
+        if result.outcome is not Outcome.SKIPPED:
+            scope.executed.append(result)
+        return result
 
     def _reuse(self, node: Node, scope: Scope, parent_id: str | None) -> StepResult | None:
         """Take over what the step left when it last ran with the same content and inputs; None when it has to run."""
@@ -228,6 +241,10 @@ class Walker:
         if found is None:
             return None
         entry, trees = found
+        try:
+            data = self._data(node, entry.output)
+        except Outdated:
+            return None
         step_id, reason = self.next_id(), f"unchanged since run {entry.run_id}"
         emit = self.run.recorder.step(step_id)
         emit(
@@ -241,12 +258,16 @@ class Walker:
                 node=node.path,
                 hash=node.hash,
                 parts=node.fingerprint.parts,
+                response=entry.text,
+                output=entry.output,
             )
         )
         for tree in trees:
             self.run.keep(tree, emit)
             scope.keep(tree)
-        return StepResult(step_id, node.name, node.kind, Outcome.REUSED, reason, entry.text)
+        return StepResult(
+            step_id, node.name, node.kind, Outcome.REUSED, reason, entry.text, data=data, output=entry.output
+        )
 
     def _skip(self, node: Node, reason: str, parent_id: str | None) -> StepResult:
         step_id = self.next_id()
@@ -263,54 +284,17 @@ class Walker:
         )
         return StepResult(step_id, node.name, node.kind, Outcome.SKIPPED, reason)
 
-    async def _run_leaf(self, node: Node, scope: Scope, parent_id: str | None) -> StepResult:
-        """Run a step that is no block, again while it fails and has attempts and time left."""
-        step, began = node.step, time.monotonic()
-        inputs = self._inputs_to_remember(node, scope)
-        attempts = 1 if isinstance(step, AgentStep) else step.attempts or 1
-        for attempt in range(1, attempts + 1):
-            limited = _with_time_left(step, time.monotonic() - began) if attempt > 1 else step
-            if limited is None:
-                break
-            result = await run_step(
-                replace(node, step=limited),
-                self.run,
-                scope,
-                step_id=self.next_id(),
-                parent_id=parent_id,
-                attempt=attempt,
-            )
-            if result.outcome not in (Outcome.FAILED, Outcome.ERRORED):
-                break
-        if result.outcome is Outcome.SUCCEEDED and self.run.cache is not None and inputs is not None:
-            self.run.cache.keep(
-                node,
-                inputs,
-                run_id=self.run.recorder.run_id,
-                text=result.text,
-                outputs=[scope.artifacts[name] for name in outputs_of(step).values()],
-            )
-        return result
-
-    def _inputs_to_remember(self, node: Node, scope: Scope) -> dict[str, ArtifactTree] | None:
-        """Return the step's inputs as they are before it runs, which an output of the same name may replace."""
-        if self.run.cache is None:
-            return None
-        try:
-            return inputs_of(node.step, scope)
-        except InputError:
-            return None
-
     async def _run_block(self, node: Node, scope: Scope, parent_id: str | None, cut: Sequence[Done]) -> StepResult:
         """Run a block, again while it fails and has attempts and time left; each attempt finds what the first found."""
         # The cells of a matrix have attempts and a deadline each.
         step, began = None if is_matrix(node) else node.step, time.monotonic()
         attempts = getattr(step, "attempts", None) or 1
         limit_s = getattr(step, "timeout_s", None) or None
+        late = f"took longer than {allowed_time(limit_s, attempts)}"
         for attempt in range(1, attempts + 1):
             own = scope.branch() if attempts > 1 else scope
             ends = None if limit_s is None else began + limit_s
-            result = await self._run_inside(node, own, parent_id, () if attempt > 1 else cut, attempt, ends)
+            result = await self._run_inside(node, own, parent_id, () if attempt > 1 else cut, attempt, ends, late)
             is_over = result.outcome not in (Outcome.FAILED, Outcome.ERRORED) or attempt == attempts
             is_over = is_over or result.is_final or (ends is not None and time.monotonic() >= ends)
             if own is not scope and is_over:
@@ -322,13 +306,23 @@ class Walker:
         return result
 
     async def _run_inside(
-        self, node: Node, scope: Scope, parent_id: str | None, cut: Sequence[Done], attempt: int, ends: float | None
+        self,
+        node: Node,
+        scope: Scope,
+        parent_id: str | None,
+        cut: Sequence[Done],
+        attempt: int,
+        ends: float | None,
+        why_late: str,
     ) -> StepResult:
-        """Run a block, or go on with one of which some is done; its own row says how it went as a whole."""
+        """Run a block, or go on with one of which some is done; its own row says how it went as a whole.
+
+        It is stopped when the clock says `ends`, for the reason `why_late`.
+        """
         began = time.monotonic()
         left_s = None if ends is None else ends - began
         if isinstance(node.step, TryStep):
-            late = StepResult("", node.name, node.kind, Outcome.FAILED, _LATE)
+            late = StepResult("", node.name, node.kind, Outcome.FAILED, why_late)
             return await in_time(self.run_node(node.children[0], scope, parent_id=parent_id), left_s, late=late)
         step_id = self.next_id()
         self._continued[step_id] = [each.result.step_id for each in cut]
@@ -346,7 +340,7 @@ class Walker:
                 parts=node.fingerprint.parts,
             )
         )
-        late = StepResult(step_id, node.name, node.kind, Outcome.FAILED, _LATE)
+        late = StepResult(step_id, node.name, node.kind, Outcome.FAILED, why_late)
         result = await in_time(self._walk_block(node, scope, step_id), left_s, late=late)
         result = replace(result, step_id=step_id, name=node.name, kind=node.kind)
         emit(
@@ -377,14 +371,6 @@ class Walker:
                 return await run_ensemble(self, node, scope, step_id)
             case _:
                 raise AssertionError(f"{node.kind} is no block")
-
-
-def _with_time_left(step: Step, used_s: float) -> Step | None:
-    """Return the step with what is left of its `timeout:`, None when nothing is."""
-    limit_s = getattr(step, "timeout_s", None)
-    if not limit_s:
-        return step
-    return step.model_copy(update={"timeout_s": limit_s - used_s}) if used_s < limit_s else None
 
 
 def _as_tried(result: StepResult) -> StepResult:

@@ -7,8 +7,9 @@ from .call import Called, call_tool
 from .grants import build_tools
 from .python_tool import python_tool
 from .read_file import read_for_context
+from .spill import shorten
 from .sub_agent import Spawn, sub_agent_tool
-from .submit_output import SUBMIT_OUTPUT, find_output, submit_output_tool
+from .submit_output import SUBMIT_OUTPUT, WrongOutput, find_output, submit_output_tool
 from .verdict import VERDICT, verdict_tool
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Tool",
     "ToolContext",
     "ToolResult",
+    "WrongOutput",
     "build_tools",
     "call_tool",
     "find_output",
@@ -30,6 +32,7 @@ __all__ = [
     "policy_of",
     "python_tool",
     "read_for_context",
+    "shorten",
     "sub_agent_tool",
     "submit_output_tool",
     "to_json",

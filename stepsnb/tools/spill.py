@@ -5,7 +5,7 @@ import os
 import re
 
 from ..messages import cut_utf8
-from ..settings import SPILL_CEILING_BYTES, SPILL_DIR
+from ..settings import INLINE_OUTPUT_BYTES, SPILL_CEILING_BYTES, SPILL_DIR
 from ..workspace import Root, trim_partial
 
 _HEAD_BYTES = 1_800
@@ -22,6 +22,16 @@ def spill(text: str, *, call_id: str, root: Root, max_bytes: int = _HEAD_BYTES +
     raw = text.encode("utf-8", "backslashreplace")
     path = _save(trim_partial(raw[:SPILL_CEILING_BYTES]), _file_name(call_id), root)
     return path, _pointer(raw, f'path="{path}" bytes="{len(raw)}"', _how_to_read(raw), max_bytes)
+
+
+def shorten(text: str, *, call_id: str, root: Root, max_bytes: int = INLINE_OUTPUT_BYTES) -> str:
+    """Return `text`, or where it is longer than `max_bytes` the pointer to a file that holds it."""
+    if len(text.encode("utf-8", "backslashreplace")) <= max_bytes:
+        return text
+    try:
+        return spill(text, call_id=call_id, root=root)[1]
+    except OSError as exc:
+        return preview(text, (exc.strerror or "").lower())
 
 
 def preview(text: str, why: str, *, max_bytes: int = _HEAD_BYTES + _TAIL_BYTES) -> str:

@@ -131,3 +131,35 @@ def test_pinned_resource_runs_its_jobs_once_whatever_is_newer(stepsnb, path, wri
     write("ticks.json", '[{"n": "1"}, {"n": "2"}]')
 
     assert jobs_of(stepsnb("watch", str(path), "build", "--once", "--json")) == []
+
+
+@pytest.mark.parametrize(
+    ("interruptible", "signals", "outcome"),
+    [(False, 1, "succeeded"), (False, 2, "aborted"), (True, 1, "aborted")],
+)
+def test_first_stop_waits_for_the_run_of_a_job_that_is_not_interruptible(
+    write, folder, interruptible, signals, outcome
+):
+    (folder / "notes").mkdir()
+    job = (
+        f"jobs:\n- name: slow\n  interruptible: {str(interruptible).lower()}\n"
+        "  plan:\n  - {get: notes, trigger: true}\n"
+        f"  - {{task: wait, run: 'touch {folder}/begun; sleep 3'}}\n"
+    )
+    path = write("slow.yml", f"resources: [{{name: notes, type: path, source: {{path: notes}}}}]\n{job}")
+    process = subprocess.Popen(
+        [COMMAND, "watch", str(path)], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    give_up_at = time.monotonic() + 60
+    while not (folder / "begun").exists():
+        assert time.monotonic() < give_up_at
+        time.sleep(0.02)
+
+    for _ in range(signals):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+    printed, errors = process.communicate(timeout=30)
+
+    assert process.returncode == 130
+    assert f"job `slow` {outcome}" in printed
+    assert ("stop again to end it now" in errors) == (not interruptible)

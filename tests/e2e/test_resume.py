@@ -63,14 +63,14 @@ def command(*args):
     return subprocess.run([*COMMAND, *args], capture_output=True, text=True, timeout=120)
 
 
-def killed_while(path, store, log, name):
-    """Run in a process of its own, kill that with -9 while the task `name` is under way, and return the run's id."""
+def killed_while(path, store, log, name, times=1):
+    """Run in a process of its own, kill that with -9 in the task `name` for the given time; return the run's id."""
     process = subprocess.Popen(
         [*COMMAND, "run", str(path), "--store", str(store)], stdout=subprocess.DEVNULL, start_new_session=True
     )
     try:
         give_up_at = time.monotonic() + 60
-        while name not in log.read_text().split():
+        while counted(log)[name] < times:
             assert time.monotonic() < give_up_at, "the task never began"
             time.sleep(0.02)
     finally:
@@ -476,3 +476,31 @@ jobs:
 
     assert stepsnb.resume(failed.run_id, store=store).outcome == "succeeded"
     assert pipeline.run("second", store=store).text == "7\n"
+
+
+TWICE_AND_THEN = 'test -e "$FLAGS/flag" || { test $(grep -c b $STEPS_LOG) = 2 && sleep 60; false; }'
+SECOND = {
+    "do": '{"do": [' + task("a") + ", " + task("b", TWICE_AND_THEN) + ", " + task("c") + '], "attempts": 3}',
+    "in_parallel": (
+        '{"in_parallel": {"limit": 1, "steps": ['
+        + task("a") + ", " + task("b", TWICE_AND_THEN) + ", " + task("c") + ']}, "attempts": 3}'
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("block", SECOND)
+def test_run_killed_in_the_second_attempt_of_a_block_goes_on_with_that_attempt(tmp_path, log, write, block):
+    path, store = write(plan(task("first"), SECOND[block], task("last"))), tmp_path / "store"
+    run_id = killed_while(path, store, log, "b", times=2)
+    assert counted(log)["a"] == 2
+    flag(tmp_path)
+
+    run = stepsnb.resume(run_id, store=store)
+
+    assert (run.outcome, run.error) == ("succeeded", None)
+    done = counted(log)
+    assert (done["first"], done["a"], done["b"], done["last"]) == (1, 2, 3, 1)
+    rows = stepsnb.steps(run_id, store=store)
+    blocks = rows[rows["name"] == block]
+    assert blocks["outcome"].tolist()[-1] == "succeeded"
+    assert set(blocks["attempt"]) <= {1, 2, 3}

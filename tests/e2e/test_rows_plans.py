@@ -203,6 +203,24 @@ def test_command_that_stays_red_is_repaired_once_however_often_it_ran_again(plan
     assert (commands(), scripted_llm.request_count) == (1 + 1 + 1, 2)
 
 
+def test_long_output_reaches_the_fixer_as_a_file(plan, scripted_llm, commands):
+    long = {**CHECK, "run": 'seq 20000; cat repo/state; echo "last words"', "assert": {"stdout": "green"}}
+    scripted_llm.says(calls=[("list_dir", {"path": ".steps-output"}), ("rerun", {})])
+    scripted_llm.says(calls=[("read_file", {"path": ".steps-output/output-of-check.txt", "start_line": 20_000})])
+    scripted_llm.says(calls=[("write_file", {"path": "repo/state", "content": "green"})]).says("Mended.")
+    result = plan(BROKEN, {**long, "fix": "a"}, agent=WRITES)
+    assert result.outcome == "succeeded", result.error
+    told = users(scripted_llm.requests[0])
+    assert '<persistent_file path=".steps-output/output-of-check.txt"' in told
+    assert "last words" in told
+    assert len(told) < 6_000
+    listed, rerun, read = [event for event in result.events if event.kind == "tool" and event.phase == "end"][:3]
+    assert "output-of-check.txt" in listed.result
+    assert "<persistent_file" in rerun.result
+    assert "20000\nred\nlast words" in read.result
+    assert [name for name in result.files if "output-of" in str(name)] == []
+
+
 def test_fixer_that_says_it_is_done_convinces_nobody(plan, scripted_llm, commands):
     scripted_llm.says("Everything is green now.")
     assert plan(BROKEN, {**CHECK, "fix": "a"}).outcome == "failed"

@@ -287,7 +287,7 @@ def test_a_matrix_from_a_file_is_known_only_when_it_runs():
 
     assert told(plan, history_of(plan)) == [
         ("make", "reuse", "unchanged since run r1"),
-        ("build", "run", "its cells are known only when it runs"),
+        ("build", "run", "its cells are known only when it runs; each is reused or runs by itself"),
         ("pack", "run", "input `text` is made anew by `build`"),
     ]
 

@@ -34,7 +34,6 @@ def test_a_task_or_agent_step_with_outputs_may_be_reused(step):
         ({**TASK, "ensure": HOOK}, "steps with hooks always run"),
         ({**AGENT, "on_abort": HOOK}, "steps with hooks always run"),
         ({**TASK, "fix": "fixer"}, "makes this chain uncacheable (fix: agent)"),
-        ({**AGENT, "output": {"type": "object"}}, "typed output is made each time"),
         ({"approval": {"message": "Go on?"}}, "approvals are asked for each time"),
         ({"do": [TASK]}, "its steps are looked at one by one"),
         ({"try": TASK}, "its steps are looked at one by one"),

@@ -284,3 +284,10 @@ def test_stop_between_two_steps_is_the_runs_own(job):
     task = engine().start(run.run_all())
     result = task.result(5)
     assert (result.outcome, result.error, len(result.steps)) == ("aborted", "stopped", 1)
+
+
+@pytest.mark.parametrize("step", ["task: t, run: 'sleep 20'", "do: [{task: t, run: 'sleep 20'}]"])
+async def test_step_that_ran_out_of_time_says_that_its_attempts_share_it(job, step):
+    result = await job(f"jobs: [{{name: j, plan: [{{{step}, timeout: 1s, attempts: 3}}]}}]").run_all()
+    assert "1 s (`timeout:`, for all 3 attempts together)" in result.error
+    assert next(event.attempt for event in result.events if event.kind == "step_started") == 1

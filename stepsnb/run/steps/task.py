@@ -1,15 +1,14 @@
 """A `task` step: a shell program in the step's directory, and the agent that repairs it where it has one."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ...config import TaskStep
 from ...events import Note, Output
 from ...messages import cut_utf8
 from ...outcome import Outcome
 from ...processes import Completed
-from ...settings import INLINE_OUTPUT_BYTES, TASK_OUTPUT_BYTES
+from ...settings import TASK_OUTPUT_BYTES
+from ...tools import ToolResult
 from ...workspace import HostShell
 from ..asserts import unmet_of_step
 from ..context import StepContext, StepEnd
@@ -29,14 +28,13 @@ class _Ran:
     exit_code: int
     end: StepEnd
 
-    def told(self) -> Mapping[str, Any]:
+    def told(self) -> ToolResult:
         """What a fixer sees of it."""
-        bound = INLINE_OUTPUT_BYTES // 3
-        return {
-            "exit_code": self.exit_code,
-            "stdout": cut_utf8(self.stdout, bound),
-            "stderr": cut_utf8(self.stderr, bound),
-        }
+        return ToolResult.of(
+            {"exit_code": self.exit_code, "stdout": self.stdout, "stderr": self.stderr},
+            is_error=self.exit_code != 0,
+            long_text=f"exit code {self.exit_code}\n[stdout]\n{self.stdout}\n[stderr]\n{self.stderr}",
+        )
 
 
 async def run_task_step(step: TaskStep, ctx: StepContext) -> StepEnd:
@@ -52,7 +50,7 @@ async def run_task_step(step: TaskStep, ctx: StepContext) -> StepEnd:
         return first.end
     ctx.emit(Note(text=f"note: {step.name} makes this chain uncacheable (fix: {fix.agent})"))
 
-    async def rerun() -> Mapping[str, Any]:
+    async def rerun() -> ToolResult:
         return (await _run(step, ctx)).told()
 
     output = f"{first.stdout}\n{first.stderr}".strip()
@@ -85,7 +83,7 @@ async def _execute(step: TaskStep, ctx: StepContext) -> Completed:
 
 def _judge(step: TaskStep, ctx: StepContext, done: Completed, stdout: str, stderr: str) -> StepEnd:
     if done.timed_out:
-        return StepEnd.timed_out(step.timeout_s or None, stdout)
+        return StepEnd.timed_out(ctx.allowed, stdout)
     if step.assert_ is not None:
         unmet = unmet_of_step(step.assert_, text=stdout, has_file=ctx.has_file, code=done.exit_code)
         if unmet:
