@@ -1,6 +1,6 @@
 """What a run will do, worked out from models alone: no clock, no files, no environment."""
 
-from .build import build_nodes, build_plan, expand, judge_node, rehash
+from .build import build_nodes, build_plan, expand, expand_one, judge_node, rehash
 from .expand import read_axis
 from .explain import Action, PlanRow, explain
 from .fingerprint import Fingerprint
@@ -24,6 +24,7 @@ __all__ = [
     "build_plan",
     "earlier_steps",
     "expand",
+    "expand_one",
     "explain",
     "inputs_of",
     "judge_node",

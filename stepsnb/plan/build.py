@@ -14,7 +14,7 @@ from ..config import (
     TaskStep,
     TryStep,
 )
-from .expand import Cell, cells_of, is_known_early, is_matrix
+from .expand import Cell, cell_at, cells_of, is_known_early, is_matrix
 from .fingerprint import chain
 from .identity import Identities
 from .node import Node, Plan
@@ -52,6 +52,16 @@ def expand(node: Node, axes_values: Mapping[str, Sequence[str]]) -> tuple[Node, 
     for cell in cells:
         cell.index = node.index
     return cells
+
+
+def expand_one(node: Node, coordinates: Mapping[str, str]) -> Node:
+    """Return the one cell of a matrix at these coordinates, which `expand` makes among the others.
+
+    Raises: InputError for a text that cannot be rendered with the coordinates.
+    """
+    (cell,) = _Builder(node.identities).cells(node, [cell_at(node.step, coordinates)])
+    cell.index = node.index
+    return cell
 
 
 def rehash(node: Node) -> Node:

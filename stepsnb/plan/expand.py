@@ -73,6 +73,11 @@ def cells_of(step: Step, axes_values: Mapping[str, Sequence[str]]) -> tuple[Cell
     return tuple(_cell(step, dict(zip(values, each, strict=True))) for each in itertools.product(*values.values()))
 
 
+def cell_at(step: Step, coordinates: Mapping[str, str]) -> Cell:
+    """Return the cell of a matrix at these coordinates. Raises: InputError for a text that cannot be rendered."""
+    return _cell(step, coordinates)
+
+
 def read_axis(axis: Axis, content: bytes) -> tuple[str, ...]:
     """Return the values that the file of an axis holds: a JSON array of strings.
 

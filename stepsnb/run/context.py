@@ -5,18 +5,28 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..config import Pipeline
 from ..errors import WorkspaceError
 from ..events import Artifact, Emit, Event, Request
 from ..outcome import Outcome
 from ..people import Ladder
+from ..tools import AskReply, AskRequest
 from ..workspace import ArtifactTree, Root, RunWorkspace, Shell, StepDir
 from .recorder import Recorder
 from .reuse import StepCache
 from .scope import Meter, Scope
 from .versions import JobVersions
+
+if TYPE_CHECKING:
+    from .elsewhere.ports import Executor
+
+
+class AskElsewhere(Protocol):
+    """Puts a question to the run that a step belongs to."""
+
+    async def __call__(self, request: AskRequest, *, step_id: str, agent: str) -> AskReply: ...  # noqa: D102 - above
 
 
 @dataclass(slots=True)
@@ -25,7 +35,8 @@ class RunContext:
 
     `cache` knows what steps left in earlier runs, None for a run that keeps nothing. `artifacts` is everything that
     was captured, whichever branch made it; of one name the last. `notes_wanted` names the steps whose note another
-    one reads. `versions` is set by the run itself.
+    one reads. `versions` is set by the run itself. Where the run itself is elsewhere, questions go to
+    `ask_elsewhere`. An `executor` runs branches and cells in other processes.
     """
 
     pipeline: Pipeline
@@ -40,6 +51,8 @@ class RunContext:
     artifacts: dict[str, ArtifactTree] = field(default_factory=dict)
     notes_wanted: frozenset[str] = frozenset()
     questions: int = 0
+    ask_elsewhere: AskElsewhere | None = None
+    executor: "Executor | None" = None
 
     def emitter(self, step_id: str, meter: Meter) -> Emit:
         """Return an `Emit` that files everything under one step and counts its tokens."""
@@ -51,6 +64,22 @@ class RunContext:
             emit(event)
 
         return metered
+
+    async def ask(self, request: AskRequest, *, step_id: str, agent: str) -> AskReply:
+        """Put a question to people for a step of the run, and record what came of it.
+
+        Raises: Aborted when nobody answered and there is no default; InputError when a list of answers ran out.
+        """
+        if self.ask_elsewhere is not None:
+            return await self.ask_elsewhere(request, step_id=step_id, agent=agent)
+        self.questions += 1
+        return await self.ladder.ask(
+            request,
+            question_id=f"{self.recorder.run_id}-{self.questions}",
+            agent=agent,
+            emit=self.recorder.step(step_id),
+            settle=self.recorder.settle,
+        )
 
     def keep(self, tree: ArtifactTree, emit: Emit) -> None:
         """Record a captured tree as one of the run's artifacts."""

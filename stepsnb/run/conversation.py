@@ -192,7 +192,6 @@ class Conversations:
 
     def _asker(self, agent: str, ctx: StepContext) -> Callable[[AskRequest], Awaitable[AskReply]]:
         """Return the way an agent asks; the deadline stands still while somebody is waited on."""
-        recorder = ctx.run.recorder
 
         async def ask(request: AskRequest) -> AskReply:
             if self._asked >= self._max_questions:
@@ -200,15 +199,8 @@ class Conversations:
                 note = f"this step may ask {many} questions (`max_questions`) and has asked them; decide yourself"
                 return AskReply(answered=False, answer="", source="refused", note=note)
             self._asked += 1
-            ctx.run.questions += 1
             with ctx.deadline_held():
-                return await ctx.run.ladder.ask(
-                    request,
-                    question_id=f"{recorder.run_id}-{ctx.run.questions}",
-                    agent=agent,
-                    emit=ctx.emit,
-                    settle=recorder.settle,
-                )
+                return await ctx.run.ask(request, step_id=ctx.step_id, agent=agent)
 
         return ask
 

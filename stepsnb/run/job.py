@@ -1,7 +1,6 @@
 """Walks a job's plan, in one go or step by step, and judges it at its end."""
 
 import asyncio
-import json
 import os
 import time
 import weakref
@@ -18,6 +17,8 @@ from ..suggest import unknown_name
 from ..workspace import ArtifactTree, RunWorkspace, check_containers, finish, finish_in_thread
 from .asserts import judge_job
 from .context import RunContext
+from .elsewhere import Spawner
+from .elsewhere.spec import as_json
 from .hooks import run_hooks
 from .opening import Decision
 from .past import Past
@@ -63,7 +64,8 @@ class JobRun:
         self._turn = JobTurn(plan.job, context.pipeline.file, context.workspace.root)
         self._setup = setup
         step_count = 0 if setup.past is None else setup.past.step_count
-        self._walker = Walker(context, is_overdue=self._is_overdue, past=setup.past, count=step_count)
+        spawner = None if context.executor is None else Spawner(context.executor, context, plan)
+        self._walker = Walker(context, is_overdue=self._is_overdue, past=setup.past, count=step_count, spawner=spawner)
         self._routing = Routing(plan.nodes)
         self._position = 0
         self._cells = 0
@@ -265,7 +267,7 @@ class JobRun:
                 plan=_drawn(self._plan),
                 source_text=context.pipeline.source_text,
                 base_dir=str(context.pipeline.base_dir),
-                variables=_as_json(context.variables),
+                variables=as_json(context.variables),
             )
         )
         for tree in self._setup.artifacts:
@@ -357,15 +359,6 @@ class JobRun:
             await finish(settle_and_close())
         except asyncio.CancelledError:
             accept_stop()
-
-
-def _as_json(variables: Mapping[str, object]) -> dict[str, str]:
-    """Return the variables that can be written down; a DataFrame cannot, and has to be given again."""
-    written = {}
-    for name, value in variables.items():
-        with suppress(TypeError, ValueError):
-            written[name] = json.dumps(value)
-    return written
 
 
 def _drawn(plan: Plan) -> list[PlanNode]:

@@ -25,6 +25,7 @@ from .attempts import run_with_attempts
 from .blocks import run_across, run_ensemble, run_in_parallel, run_race
 from .context import RunContext, allowed_time
 from .deadline import in_time
+from .elsewhere import Spawner
 from .guard import guard_says_no
 from .hooks import run_hooks
 from .past import Done, Past
@@ -51,12 +52,20 @@ class Walker:
         is_overdue: Callable[[], bool] = lambda: False,
         past: Past | None = None,
         count: int = 0,
+        anchor: str | None = None,
+        spawner: Spawner | None = None,
     ) -> None:
-        """Begin a walk; `past` is what an earlier run got done of it, `count` how many step ids that run used."""
+        """Begin a walk; `past` is what an earlier run got done of it, `count` how many step ids that run used.
+
+        With an `anchor`, the id of a step that runs elsewhere, the ids of its steps are that one with a number. A
+        `spawner` sends branches and cells elsewhere.
+        """
         self.run = run
         self.is_overdue = is_overdue
         self._past = past or Past()
         self._count = count
+        self._spawner = spawner
+        self._ids = "s" if anchor is None else f"{anchor}-"
         self._continued: dict[str | None, list[str]] = {}  # by a block's visit, those before that it goes on with
         self._over: set[str | None] = set()  # visits that ended in an earlier part of the run
         self._moved_on: set[str | None] = set()  # visits of sequences in which something has run anew
@@ -66,7 +75,7 @@ class Walker:
     def next_id(self) -> str:
         """Make the id of one more step of the run."""
         self._count += 1
-        return f"s{self._count}"
+        return f"{self._ids}{self._count}"
 
     def has_done(self, node: Node) -> bool:
         """Whether an earlier run got this step of the plan done, with all that is inside it."""
@@ -100,6 +109,12 @@ class Walker:
         if outcome is not result.outcome:
             return replace(result, outcome=outcome, reason=reason)
         return _as_tried(result) if isinstance(node.step, TryStep) else result
+
+    async def run_branch(self, node: Node, scope: Scope, *, parent_id: str) -> StepResult:
+        """Run a branch or cell, elsewhere if there is such a place; what a resumed run has left is done here."""
+        if self._spawner is None or self._past:
+            return await self.run_node(node, scope, parent_id=parent_id)
+        return await self._spawner.run_branch(self, node, scope, parent_id=parent_id)
 
     async def run_sequence(self, nodes: Sequence[Node], scope: Scope, *, parent_id: str | None = None) -> StepResult:
         """Run steps in order, or where their routes lead, to the end or to the first that stops them.

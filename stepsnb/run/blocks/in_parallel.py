@@ -40,6 +40,6 @@ def branch_of(walker: Walking, node: Node, scope: Scope, step_id: str) -> Callab
     async def run() -> StepResult:
         if walker.is_overdue():
             return walker.refuse(node, scope, Outcome.FAILED, "the job's `timeout:` is over", parent_id=step_id)
-        return await walker.run_node(node, scope, parent_id=step_id)
+        return await walker.run_branch(node, scope, parent_id=step_id)
 
     return run

@@ -14,6 +14,10 @@ class Walking(Protocol):
 
     run: RunContext
 
+    def next_id(self) -> str:
+        """Make the id of one more step of the run."""
+        ...
+
     def is_overdue(self) -> bool:
         """Whether nothing more may be begun."""
         ...
@@ -24,6 +28,10 @@ class Walking(Protocol):
 
     async def run_node(self, node: Node, scope: Scope, *, parent_id: str | None = None) -> StepResult:
         """Run one step with its guard, attempts and hooks."""
+        ...
+
+    async def run_branch(self, node: Node, scope: Scope, *, parent_id: str) -> StepResult:
+        """Run a branch or cell, perhaps in another process."""
         ...
 
     def refuse(

@@ -16,9 +16,7 @@ async def run_approval_step(step: ApprovalStep, ctx: StepContext) -> StepEnd:
 
     Raises: Aborted when nobody answered in time, or nobody is here; InputError for an answer that is neither.
     """
-    ctx.run.questions += 1
-    recorder = ctx.run.recorder
-    reply = await ctx.run.ladder.ask(
+    reply = await ctx.run.ask(
         AskRequest(
             step.message,
             (APPROVE, REJECT),
@@ -26,10 +24,8 @@ async def run_approval_step(step: ApprovalStep, ctx: StepContext) -> StepEnd:
             timeout_s=step.timeout_s or 0.0,
             takes_reason=True,
         ),
-        question_id=f"{recorder.run_id}-{ctx.run.questions}",
+        step_id=ctx.step_id,
         agent="",
-        emit=ctx.emit,
-        settle=recorder.settle,
     )
     answer, _, reason = reply.answer.partition(":")
     because = f": {reason.strip()}" if reason.strip() else ""
