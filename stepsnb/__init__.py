@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         transcript,
         turns,
     )
+    from .api.watching import watch
     from .config import schema
     from .errors import StepsError, ToolError
     from .outcome import Outcome
@@ -65,6 +66,7 @@ _HOMES = {
     "trajectory": "api",
     "transcript": "api",
     "turns": "api",
+    "watch": "api",
 }
 
 __all__ = [
@@ -93,6 +95,7 @@ __all__ = [
     "trajectory",
     "transcript",
     "turns",
+    "watch",
 ]
 
 

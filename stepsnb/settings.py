@@ -66,7 +66,10 @@ CHECK_S: Final = 5 * 60.0
 """How long one check of a resource may take."""
 
 WATCH_S: Final = 30.0
-"""How long `stepsnb watch` waits between two checks."""
+"""How long `watch` waits between two checks."""
+
+WATCH_RUNS_SHOWN: Final = 20
+"""Of the runs that `%steps watch` started, how many its cell lists; the latest is shown in full."""
 
 TASK_OUTPUT_BYTES: Final = 16 * 1024
 """Of each of a task's output streams in the record; the true size is kept beside it."""

@@ -6,6 +6,7 @@ from .pipeline import LoadedPipeline, load
 from .plan import plan
 from .run import OpenRun, Run, RunHandle
 from .tables import cost, models, questions, requests, runs, sql, steps, tool_calls, trajectory, transcript, turns
+from .watching import watch
 
 __all__ = [
     "LoadedPipeline",
@@ -30,4 +31,5 @@ __all__ = [
     "trajectory",
     "transcript",
     "turns",
+    "watch",
 ]

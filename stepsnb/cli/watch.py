@@ -2,14 +2,13 @@
 
 import argparse
 import asyncio
-import re
 import sys
 import threading
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import InputError, StepsError
+from ..errors import StepsError
 from ..outcome import EXIT_CODES, Outcome, worst
 from ..settings import WATCH_S
 from .options import add_answers, add_json, add_store, add_vars, variables
@@ -18,10 +17,8 @@ from .stopping import Stops, stop_on_signals
 
 if TYPE_CHECKING:
     from ..api import Run
-    from ..api.watch import Watch
+    from ..api.due import Watch
     from .options import Verbs
-
-_UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def add_verb(verbs: "Verbs") -> None:
@@ -53,10 +50,11 @@ def watch(args: argparse.Namespace) -> int:
     """Check again and again until stopped; with `--once` the exit code is that of the worst run."""
     import stepsnb
 
-    from ..api.watch import Watch
+    from ..api.due import Watch
+    from ..api.watching import Check, Pause, Start, read_interval, rounds
     from .watching import watch_until_stopped
 
-    interval_s = _seconds(args.interval) if args.interval else WATCH_S
+    interval_s = read_interval(args.interval, name="--interval")
     pipeline = stepsnb.load(args.file, vars=variables(args))
     watched = Watch(pipeline, args.job, store=args.store, interval_s=interval_s)
     out = sys.stderr if args.json else sys.stdout
@@ -64,29 +62,27 @@ def watch(args: argparse.Namespace) -> int:
     runs: list[Run] = []
     outcomes: list[Outcome] = []
     with stop_on_signals() as stops:
-        while not stops.count:
-            has_run = False
-            for job in watched.jobs:
-                try:
-                    is_due = _check(watched, job, stops)
-                except StepsError as exc:
-                    say(f"job `{job}`: {exc}", file=sys.stderr)
-                    outcomes.append(Outcome.ERRORED)
-                    continue
-                if is_due:
+        for todo in rounds(watched, once=args.once):
+            if stops.count:
+                break
+            match todo:
+                case Check():
+                    try:
+                        todo.is_due = _check(watched, todo.job, stops)
+                    except StepsError as exc:
+                        say(f"job `{todo.job}`: {exc}", file=sys.stderr)
+                        outcomes.append(Outcome.ERRORED)
+                case Start():
                     ended = watch_until_stopped(
-                        partial(pipeline.start, job),
+                        partial(pipeline.start, todo.job),
                         args,
                         stops,
-                        is_interruptible=pipeline.pipeline.job(job).interruptible,
+                        is_interruptible=pipeline.pipeline.job(todo.job).interruptible,
                     )
                     runs.append(ended.run)
                     outcomes.append(ended.outcome)
-                    has_run = True
-            if args.once and not has_run:
-                break
-            if not has_run and not stops.count:
-                _wait(watched.pause_s, stops)
+                case Pause():
+                    _wait(todo.seconds, stops)
     if args.json:
         print_json({"runs": [run.to_json() for run in runs]})
     return EXIT_CODES[Outcome.ABORTED if stops.count else worst(outcomes)]
@@ -94,8 +90,6 @@ def watch(args: argparse.Namespace) -> int:
 
 def _check(watched: "Watch", job: str, stops: Stops) -> bool:
     """Look whether a job is due; a stop ends that too."""
-    if stops.count:
-        return False
     task = watched.start_check(job)
     stops.tell(task)
     task.wait()
@@ -120,12 +114,3 @@ class _Pause:
     def cancel(self) -> None:
         """End it."""
         self.over.set()
-
-
-def _seconds(text: str) -> float:
-    """Read a duration as pipelines have them. Raises: InputError."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h)", text.strip())
-    seconds = float(found[1]) * _UNITS_S[found[2]] if found else 0.0
-    if not seconds:
-        raise InputError(f"--interval `{text}`: write it like `30s`, `5m` or `1h`")
-    return seconds

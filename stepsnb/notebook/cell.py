@@ -64,6 +64,13 @@ class CellRun:
             self._live = LiveView(self._fold, self._output, on_stop=self.stop)
         self._handle: RunHandle | None = None
         self._was_stopped = threading.Event()
+        self.ended: Run | None = None
+        """The run, once the cell has shown its end."""
+
+    @property
+    def was_stopped(self) -> bool:
+        """Whether somebody stopped it, by a click, an interrupt or the kernel's end."""
+        return self._was_stopped.is_set()
 
     def stop(self) -> None:
         """Cancel the run, from any thread; the cell returns once it has settled."""
@@ -126,9 +133,7 @@ class CellRun:
                 await asyncio.sleep(POLL_S)
             except asyncio.CancelledError:
                 continue
-        if (task := asyncio.current_task()) is not None:
-            while task.uncancel():  # the interrupt is handled; later awaits of this cell are not to be cut by it
-                continue
+        forget_interrupt()
 
     def _end(self, *, was_interrupted: bool = False) -> "Run":
         if self._handle is None:
@@ -138,7 +143,7 @@ class CellRun:
             self._close({"text/plain": "still stopping in the background"})
             raise Interrupted("the run is still stopping in the background; `%steps runs` shows when it has ended")
         self._close(state_bundle(self._fold.state))
-        run = self._handle.result()
+        self.ended = run = self._handle.result()
         self._on_end(run)
         if was_interrupted:
             raise Interrupted(f"job `{run.job}` was stopped by an interrupt")
@@ -151,6 +156,13 @@ class CellRun:
             self._live.close(bundle)
         else:
             self._output.show(bundle)
+
+
+def forget_interrupt() -> None:
+    """Note that the interrupt of an awaited cell is handled; later awaits of it are not to be cut by it."""
+    if (task := asyncio.current_task()) is not None:
+        while task.uncancel():
+            continue
 
 
 def failure(run: "Run") -> StepsError:

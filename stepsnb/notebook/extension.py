@@ -14,6 +14,7 @@ from .errors import plain_errors
 from .loaded import Loaded
 from .magics import CELL_MAGICS, VERBS, Verb
 from .rewrite import AwaitMagics, keep_result
+from .watch import CellWatch
 
 
 @magics_class
@@ -41,13 +42,13 @@ class StepsMagics(Magics):
     def _run(self, name: str, line: str, cell: str | None) -> object:
         with plain_errors():
             value = self._call(name, line, cell)
-            return value.wait() if isinstance(value, CellRun) else value
+            return value.wait() if isinstance(value, CellRun | CellWatch) else value
 
     async def run_awaited(self, name: str, line: str, cell: str | None = None) -> object:
         """Do what the magic does, leaving the kernel's loop free while it runs."""
         with plain_errors():
             value = self._call(name, line, cell)
-            return await value.wait_awaited() if isinstance(value, CellRun) else value
+            return await value.wait_awaited() if isinstance(value, CellRun | CellWatch) else value
 
     def _call(self, name: str, line: str, cell: str | None) -> object:
         verb, rest = (CELL_MAGICS[name], line) if cell is not None else self._verb(name, line)

@@ -13,6 +13,7 @@ from ..suggest import unknown_name
 from .cell import CellRun, Starter
 from .display import Echo
 from .relay import CellRelay
+from .watch import CellWatch
 
 if TYPE_CHECKING:
     from ..api import LoadedPipeline, OpenRun, Run, RunHandle
@@ -131,6 +132,19 @@ class Loaded:
         """Prepare a cell that runs a whole job of the loaded pipeline."""
         start = partial(self.pipeline.start, job or self._job, **options.to_arguments())
         return self._cell(start, keep_as)
+
+    def watch(self, job: str | None, options: MagicOptions, *, interval: str, once: bool) -> CellWatch:
+        """Prepare a cell that runs jobs of the loaded pipeline whenever there is something new for them."""
+        from ..api.due import Watch
+        from ..api.watching import read_interval
+
+        if options.memory:
+            raise InputError(
+                "`%steps watch` keeps its runs in the store, which says what is new; load without `--memory`"
+            )
+        interval_s = read_interval(interval, name="--interval")
+        watched = Watch(self.pipeline, job or self._job, store=options.store, interval_s=interval_s)
+        return CellWatch(watched, lambda name: self.run_job(name, options), once=once)
 
     def resume(self, run_id: str, options: MagicOptions, *, keep_as: str | None = None) -> CellRun:
         """Prepare a cell that goes on with a run that ended early; its view begins with what was done before."""

@@ -12,6 +12,8 @@ from typing import Any
 from jupyter_client.blocking import BlockingKernelClient
 from jupyter_client.manager import KernelManager
 
+_OUTPUTS = ("stream", "display_data", "update_display_data", "execute_result", "error", "clear_output")
+
 
 @dataclass
 class Executed:
@@ -95,7 +97,9 @@ class Kernel:
                     case "input_request" if answer is not None:
                         if (text := answer(message["content"]["prompt"])) is not None:
                             self.client.input(text)
-                    case "stream" | "display_data" | "update_display_data" | "execute_result" | "error":
+                    case (
+                        "stream" | "display_data" | "update_display_data" | "execute_result" | "error" | "clear_output"
+                    ):
                         executed.outputs.append({"msg_type": message["msg_type"], "content": message["content"]})
         executed.duration_s = time.monotonic() - began
         return executed

@@ -18,10 +18,11 @@ from .steps import STEPS, is_step_list
 from .trajectory import TRAJECTORY
 from .transcript import TRANSCRIPT
 from .verb import Verb
+from .watch import WATCH
 
 __all__ = ["CELL_MAGICS", "VERBS", "Verb", "is_step_list"]
 
-_LINES = (LOAD, PLAN, NEXT, STEP, RUN, FINISH, RESUME, REPLAY, RUNS, COST, MODELS, TRAJECTORY, TRANSCRIPT, COPY)
+_LINES = (LOAD, PLAN, NEXT, STEP, RUN, FINISH, WATCH, RESUME, REPLAY, RUNS, COST, MODELS, TRAJECTORY, TRANSCRIPT, COPY)
 
 CELL_MAGICS: dict[str, Verb] = {verb.name: verb for verb in (STEPS, AGENT)}
 """Cell magics by name."""

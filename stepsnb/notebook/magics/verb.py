@@ -50,11 +50,12 @@ def add_run_options(arguments: Arguments) -> None:
     add_keep_option(arguments)
 
 
-def add_again_options(arguments: Arguments) -> None:
-    """Add what a run that goes on may be given; `run_options` reads it."""
+def add_again_options(arguments: Arguments, *, keep: bool = True) -> None:
+    """Add what a run that goes on, or one of many, may be given; `run_options` reads it."""
     _add_values(arguments)
     add_store_option(arguments)
-    add_keep_option(arguments)
+    if keep:
+        add_keep_option(arguments)
     arguments.set_defaults(files=None, memory=False)
 
 

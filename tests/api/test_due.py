@@ -1,7 +1,7 @@
 """When `stepsnb watch` checks which resource."""
 
 from stepsnb import load
-from stepsnb.api.watch import CheckTimes
+from stepsnb.api.due import CheckTimes
 
 PIPELINE = """
 resources:
