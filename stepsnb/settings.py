@@ -56,6 +56,15 @@ SEARCH_SKIPPED_DIRS: Final = frozenset({".git", "node_modules", "vendor"})
 LIST_DIR_ENTRIES: Final = 1_000
 """Entries of one `list_dir` result; `total` says how many there are."""
 
+WEB_FETCH_BYTES: Final = 100_000
+"""Of a fetched page's body; the rest is cut off, as a narrower address has it."""
+
+WEB_FETCH_S: Final = 30.0
+"""For a whole fetch, redirects included; a grant's `timeout:` can only be shorter."""
+
+WEB_FETCH_HOPS: Final = 10
+"""Redirects that a fetch follows."""
+
 RESOURCE_OUTPUT_BYTES: Final = 4_000_000
 """What is read of the versions a resource program prints."""
 

@@ -24,9 +24,8 @@ JOB: Final[Unsupported] = {"budget": "give the cells of a matrix one with `acros
 RESOURCE_TYPE: Final[Unsupported] = {"mcp": "write `check:`, `in:` and `out:` as programs"}
 AGENT: Final[Unsupported] = _all(_REMOVE, "budget", "delegate_budget_percent", "fallback", "settings")
 AGENT_STEP: Final[Unsupported] = {"fallback": _REMOVE}
-BUILTIN_GRANT: Final[Unsupported] = _all(_REMOVE, "allow", "answered_by")
+BUILTIN_GRANT: Final[Unsupported] = {"answered_by": _REMOVE}
 GRANT_FORMS: Final[Unsupported] = {"mcp": "grant built-in, Python or custom tools"}
-TOOLS: Final[Unsupported] = {"web_fetch": "fetch in a task step, or with a Python tool"}
 
 COVERED: Final[Mapping[str, str]] = {}
 """Unsupported keys that stand in for a required one; its absence is then no second problem."""

@@ -18,6 +18,7 @@ from .read_file import read_file_tool
 from .run_shell import run_shell_tool
 from .search_files import search_files_tool
 from .sub_agent import Spawn, sub_agent_tool
+from .web_fetch import web_fetch_tool
 from .write_file import write_file_tool
 
 _BUILTIN: Mapping[str, Callable[[BuiltinGrant, RetryPolicy], Tool]] = {
@@ -27,6 +28,7 @@ _BUILTIN: Mapping[str, Callable[[BuiltinGrant, RetryPolicy], Tool]] = {
     "write_file": lambda grant, policy: write_file_tool(policy=policy),
     "edit_file": lambda grant, policy: edit_file_tool(policy=policy),
     "run_shell": lambda grant, policy: run_shell_tool(policy=policy),
+    "web_fetch": lambda grant, policy: web_fetch_tool(allow=grant.allow, policy=policy),
     "ask_user": lambda grant, policy: ask_user_tool(
         default=grant.default,
         timeout_s=grant.timeout_s,

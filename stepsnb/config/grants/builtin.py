@@ -1,35 +1,54 @@
 """A built-in tool by its name."""
 
+import ipaddress
+import re
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar
+from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, Field
 
 from .. import unsupported
 from ..concept import Complaint, Concept
-from ..conversions import bad_value, read_any_text, unknown_value
+from ..conversions import read_any_text, unknown_value
 from ..scalars import AnyText, Flag, Text
 from ..unsupported import Unsupported
-from ..wording import not_supported
 from .call_limits import CallDeadlineS
 
 DEFAULT_TOOLS = ("read_file", "list_dir", "search_files")
 """What an agent without `tools:` may use: it reads and changes nothing."""
 
-BUILTIN_TOOLS = (*DEFAULT_TOOLS, "run_shell", "write_file", "edit_file", "ask_user")
+BUILTIN_TOOLS = (*DEFAULT_TOOLS, "run_shell", "write_file", "edit_file", "web_fetch", "ask_user")
 
 
 def _builtin_name(raw: Any) -> Any:
     name = read_any_text(raw)
-    if name in unsupported.TOOLS:
-        raise bad_value(not_supported("(a tool)", unsupported.TOOLS[name]))
     if isinstance(name, str) and name not in BUILTIN_TOOLS:
         raise unknown_value("tool", name, BUILTIN_TOOLS, "; a Python function is granted as `{python: NAME}`")
     return name
 
 
+def host_problem(host: str) -> str | None:
+    """Say why an entry of `allow:` is no bare host name; None when it is one, or an IP address."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        pass
+    else:
+        return None
+    if host.startswith("*."):
+        return f"has a wildcard; write `{host[2:]}`, which covers its subdomains"
+    bare = urlsplit(host if "//" in host else f"//{host}").hostname or ""
+    if re.fullmatch(r"[^\W_]([\w-]*[^\W_])?(\.[^\W_]([\w-]*[^\W_])?)*\.?", host):
+        return None
+    return f"is no bare host name; write `{bare}`" if bare and bare != host else "is no bare host name; write `HOST`"
+
+
 class BuiltinGrant(Concept):
-    """A built-in tool; `default`, `timeout` and `options_required` shape how `ask_user` waits for a person."""
+    """A built-in tool; `default`, `timeout` and `options_required` shape how `ask_user` waits for a person.
+
+    `allow` are the hosts that `web_fetch` reaches, with their subdomains; none means every public one.
+    """
 
     unsupported_keys: ClassVar[Unsupported] = unsupported.BUILTIN_GRANT
     misplaced_keys: ClassVar[dict[str, str]] = {
@@ -52,6 +71,9 @@ class BuiltinGrant(Concept):
         description='How long one call runs, or `ask_user` waits for a person; "0" means no limit.',
     )
     options_required: Flag = Field(default=False, description="Refuse an answer that was not offered.")
+    allow: tuple[Text, ...] = Field(
+        default=(), description="Hosts that `web_fetch` reaches, with their subdomains; unset: every public one."
+    )
 
     @property
     def name(self) -> str:
@@ -60,6 +82,12 @@ class BuiltinGrant(Concept):
 
     def complaints(self) -> Iterator[Complaint]:
         """Refuse settings that would do nothing on this tool."""
+        if self.builtin == "web_fetch":
+            for index, host in enumerate(self.allow):
+                if problem := host_problem(host):
+                    yield Complaint(("allow", index), f"`allow: {host}` {problem}", ("allow",))
+        elif "allow" in self.model_fields_set:
+            yield Complaint(("allow",), f"`allow:` is for `web_fetch`, not `{self.builtin}`; remove it")
         if self.builtin == "ask_user":
             return
         if self.required:
