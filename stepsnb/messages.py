@@ -1,7 +1,7 @@
 """The messages of a conversation as stepsnb keeps them, independent of any provider's wire format."""
 
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -39,6 +39,7 @@ class ToolCall(msgspec.Struct, frozen=True):
     """One call a model asked for; `arguments` is the JSON text, as sent where it could not be mended.
 
     `raw` is what the model sent when `arguments` is `repaired`; `promoted` says that it stood in the reply's text.
+    `signature` is what a provider put beside the call and wants back with it.
     """
 
     id: str
@@ -47,14 +48,15 @@ class ToolCall(msgspec.Struct, frozen=True):
     repaired: bool = False
     promoted: bool = False
     raw: str | None = None
+    signature: Any = None
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One entry of a history.
 
     `content` None means the provider sent no text at all, which is not the same as an empty text.
-    `thinking` is kept for people and never sent back. A tool result names its call in `tool_call_id`
-    and its tool in `name`. `synthetic` marks a user message of ours, such as a reminder.
+    `thinking` is kept for people, and sent back only to a provider that wants it beside calls. A tool result names its
+    call in `tool_call_id` and its tool in `name`. `synthetic` marks a user message of ours, such as a reminder.
     """
 
     role: Role

@@ -21,6 +21,7 @@ class _OpenCall:
         self.id = ""
         self.name = ""
         self.arguments: list[str] = []
+        self.signature: object = None
         self.is_text = True
         """Whether the arguments came as text, as they should."""
 
@@ -31,9 +32,8 @@ class _OpenCall:
     def to_call(self) -> ToolCall:
         """Return what has arrived; arguments that were no text are text now, which is a repair."""
         arguments = "".join(self.arguments)
-        if self.is_text:
-            return ToolCall(id=self.id, name=self.name, arguments=arguments)
-        return ToolCall(id=self.id, name=self.name, arguments=arguments, repaired=True, raw=arguments)
+        call = ToolCall(id=self.id, name=self.name, arguments=arguments, signature=self.signature)
+        return call if self.is_text else msgspec.structs.replace(call, repaired=True, raw=arguments)
 
 
 class Assembly:
@@ -147,6 +147,7 @@ class Assembly:
             self._calls.append(call)
         self._open[piece.index] = call
         call.id = call.id or call_id
+        call.signature = call.signature or piece.extra_content
         if name != call.name and not call.arguments:
             call.name += name
         arguments = function.arguments if function is not None else None

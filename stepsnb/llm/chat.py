@@ -138,4 +138,6 @@ def build_head(target: Target) -> bytes:
         "reasoning_effort": target.reasoning_effort,
     }
     head.update((key, value) for key, value in dials.items() if value is not None)
+    if target.model.startswith(provider.marks_cache or ("\0",)):
+        head["cache_control"] = {"type": "ephemeral"}
     return encode_json(head)[:-1] + b',"messages":['

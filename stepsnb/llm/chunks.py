@@ -20,11 +20,12 @@ class FunctionDelta(msgspec.Struct):
 
 
 class CallDelta(msgspec.Struct):
-    """A tool call or a piece of one."""
+    """A tool call or a piece of one; `extra_content` holds Google's signature of it."""
 
     index: int | None = None
     id: str | int | None = None
     function: FunctionDelta | None = None
+    extra_content: Any = None
 
 
 class ContentPart(msgspec.Struct):

@@ -34,6 +34,8 @@ def request_headers(target: Target, url: httpx.URL) -> list[tuple[bytes, bytes]]
     key = failures.api_key(target)
     if key is not None:
         headers.append((b"Authorization", b"Bearer " + key.encode("ascii")))
+    if target.session is not None:
+        headers.append((b"x-session-id", target.session.encode("ascii")))
     return headers
 
 

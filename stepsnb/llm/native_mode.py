@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from ..messages import Message
 from .assembly import Assembly, Reading
 from .promotion import offered_tools, promote_calls
+from .providers import provider_named
 from .repair_calls import CallRepairer
 from .request import Choice, Listener, ToolSpec
 from .target import Target
@@ -15,6 +16,7 @@ class NativeMode:
     """How a conversation is written for, and read from, a model that calls tools natively."""
 
     def __init__(self, target: Target, tools: Sequence[ToolSpec]) -> None:
+        self._provider = provider_named(target.provider, target.base_url)
         self.tool_names = frozenset(tool.name for tool in tools)
         self._tools = {tool.name: tool for tool in tools}
         self._repairer = CallRepairer(tools)
@@ -24,11 +26,11 @@ class NativeMode:
 
     def begin(self) -> HistoryBytes:
         """Return the bytes of a conversation that begins."""
-        return HistoryBytes(self.encode)
+        return HistoryBytes(self.encode, answers_tools=self._provider.answers_tools)
 
     def encode(self, message: Message, *, is_first: bool) -> bytes:
         """Encode one message of the history."""
-        return encode_message(message)
+        return encode_message(message, self._provider)
 
     def tail(self, choice: Choice) -> bytes:
         """Return what stands behind the messages in the body."""

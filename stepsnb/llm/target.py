@@ -1,5 +1,6 @@
 """Where the requests of an agent go and with which settings: a pure value, found before anything is sent."""
 
+import hashlib
 import os
 from collections.abc import Mapping
 from decimal import Decimal
@@ -28,7 +29,8 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     served. The key itself is never here: `api_key_env` names the variable that holds it. `price` is None when
     the pipeline has none, and `asks_server` says whether a request that the conversation doesn't need (for the
     size of the context window) may be sent. Relative script files are looked up in `base_dir`. `client` names the
-    variable of a client that the user brings along, which has its own address and key.
+    variable of a client that the user brings along, which has its own address and key. `session` keeps the requests of
+    one agent in one run together at a provider that pins them (ASCII), None elsewhere.
     """
 
     provider: str
@@ -48,6 +50,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     asks_server: bool = True
     base_dir: Path = Path()
     client: str | None = None
+    session: str | None = None
 
 
 FREE = Price(input=Decimal(0), output=Decimal(0), source="local")
@@ -61,8 +64,9 @@ def resolve_target(
     prices: Mapping[str, "PriceEntry"],
     default_model: str | None,
     base_dir: Path,
+    run_id: str = "",
 ) -> Target:
-    """Find where an agent's requests go.
+    """Find where an agent's requests go, in the run of that id.
 
     `prices` is the pipeline's own table, looked up by the model as written and by its name on the wire;
     `default_model` is the pipeline's, for a source that names none.
@@ -108,7 +112,16 @@ def resolve_target(
         asks_server=agent.preflight is not False,
         base_dir=base_dir,
         client=source.client,
+        session=_session(run_id, agent.name) if provider.pins_sessions and run_id else None,
     )
+
+
+def _session(run_id: str, agent: str) -> str:
+    """Name what the requests of an agent have in common: its turns, visits, sub-agent calls and retries of one run.
+
+    A digest, so that it is short, says nothing of the run, and has no letter that a header cannot hold.
+    """
+    return hashlib.sha256(f"{run_id}\n{agent}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _locate(where: str, label: str, endpoint: str | None) -> tuple[Provider, str, str]:

@@ -4,12 +4,17 @@ Encoding the history anew for each request costs time in proportion to its lengt
 conversation; each message is encoded once instead.
 """
 
+import hashlib
+import re
+import string
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 import msgspec
 
 from ..messages import Message, ToolCall
+from .providers import Provider
+from .providers.endpoint import ENDPOINT
 from .repair import is_object
 from .request import ToolSpec
 
@@ -34,21 +39,50 @@ def _mend(value: object) -> object:
     return value
 
 
-def encode_message(message: Message) -> bytes:
-    """Encode one message as chat completions take it; thinking is never sent back.
+_UNSIGNED = {"google": {"thought_signature": "skip_thought_signature_validator"}}
+"""Stands in for the signature of a call that the provider's model did not make. Source: ai.google.dev, "Thought
+signatures"."""
+
+_SHORT_ID = re.compile(r"[A-Za-z0-9]{9}")
+_SHORT_ID_LETTERS = string.ascii_letters + string.digits
+
+
+def encode_message(message: Message, provider: Provider = ENDPOINT) -> bytes:
+    """Encode one message as chat completions take it, and as `provider` in particular wants it.
 
     A content of None goes out as null and an empty one as an empty text: what the provider said is kept. The
     arguments of a call always go out as a JSON object, see `sendable`.
     """
     wire: dict[str, object] = {"role": message.role, "content": message.content}
     if message.role == "tool":
-        wire["tool_call_id"] = message.tool_call_id
+        wire["tool_call_id"] = _wire_id(message.tool_call_id or "", provider)
     elif message.tool_calls:
-        wire["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": sendable(call)}}
-            for call in message.tool_calls
-        ]
+        if provider.sends_thinking:
+            wire["reasoning_content"] = message.thinking
+        wire["tool_calls"] = [_encode_call(call, provider, number) for number, call in enumerate(message.tool_calls)]
     return encode_json(wire)
+
+
+def _encode_call(call: ToolCall, provider: Provider, number: int) -> dict[str, object]:
+    function = {"name": call.name, "arguments": sendable(call)}
+    wire: dict[str, object] = {"id": _wire_id(call.id, provider), "type": "function", "function": function}
+    if provider.signs_calls:
+        signature = call.signature or (None if number else _UNSIGNED)  # the first of several stands for all
+        if signature is not None:
+            wire["extra_content"] = signature
+    return wire
+
+
+def _wire_id(call_id: str, provider: Provider) -> str:
+    """Return a call's id as the provider takes it: always the same one for the same call."""
+    if not provider.short_call_ids or _SHORT_ID.fullmatch(call_id):
+        return call_id
+    number = int.from_bytes(hashlib.sha256(call_id.encode("utf-8", "surrogatepass")).digest()[:8], "big")
+    letters = []
+    for _ in range(9):
+        number, place = divmod(number, len(_SHORT_ID_LETTERS))
+        letters.append(_SHORT_ID_LETTERS[place])
+    return "".join(letters)
 
 
 def sendable(call: ToolCall) -> str:
@@ -78,6 +112,9 @@ class Encode(Protocol):
     def __call__(self, message: Message, *, is_first: bool) -> bytes: ...  # noqa: D102 - above
 
 
+_HEARD = Message(role="assistant", content="I have the results.")
+
+
 class HistoryBytes:
     """The encoded messages of one conversation.
 
@@ -86,11 +123,15 @@ class HistoryBytes:
 
     `tell` turns each message into one that the model's template knows. With it, messages of the user that follow
     each other go out as one, since such templates (Gemma, Mistral) refuse a conversation with two of them in a row.
+    With `answers_tools` a word of the model's goes between a tool's result and a message of the user.
     """
 
-    def __init__(self, encode: Encode, tell: Callable[[Message], Message] | None = None) -> None:
+    def __init__(
+        self, encode: Encode, tell: Callable[[Message], Message] | None = None, *, answers_tools: bool = False
+    ) -> None:
         self._encode = encode
         self._tell = tell
+        self._answers_tools = answers_tools
         self._bytes = bytearray()
         self._count = 0
         self._last: Message | None = None
@@ -112,6 +153,9 @@ class HistoryBytes:
         if self._count and (len(history) < self._count or history[self._count - 1] is not self._last):
             self.drop()
         for message in history[self._count :]:
+            is_behind_tool = self._last is not None and self._last.role == "tool"
+            if self._answers_tools and is_behind_tool and message.role == "user":
+                self._add(_HEARD)
             self._add(message if self._tell is None else self._tell(message))
             for call in message.tool_calls:
                 self.call_ids.add(call.id)

@@ -11,14 +11,15 @@ from ..llm import ModelClient, Target, find_client, resolve_target
 from ..settings import SECRET_CHARACTERS
 
 
-def resolve_agent(pipeline: Pipeline, agent: Agent) -> Target:
-    """Find where an agent's requests go; raises InputError when its key or provider is missing."""
+def resolve_agent(pipeline: Pipeline, agent: Agent, run_id: str = "") -> Target:
+    """Find where an agent's requests go in a run; raises InputError when its key or provider is missing."""
     return resolve_target(
         agent.source,
         agent=agent,
         prices=pipeline.prices,
         default_model=pipeline.defaults.model,
         base_dir=pipeline.base_dir,
+        run_id=run_id,
     )
 
 
@@ -37,7 +38,7 @@ def agents_within(pipeline: Pipeline, agent: Agent) -> Iterator[Agent]:
 class Models:
     """One client for each agent of a step; close it with the step."""
 
-    def __init__(self, pipeline: Pipeline, agent: Agent, objects: Mapping[str, Any]) -> None:
+    def __init__(self, pipeline: Pipeline, agent: Agent, objects: Mapping[str, Any], *, run_id: str) -> None:
         """Resolve the agent's model and those of its sub-agents; `objects` are the notebook's by name.
 
         Raises: InputError for a missing key, an unknown provider, or a `source.client` that is none.
@@ -46,7 +47,7 @@ class Models:
         self.secrets: list[str] = []
         """Keys of clients that the user brought along, which are in no variable of the environment."""
         for found in agents_within(pipeline, agent):
-            target = resolve_agent(pipeline, found)
+            target = resolve_agent(pipeline, found, run_id)
             client = None if target.client is None else find_client(target.client, objects)
             key = getattr(client, "api_key", None)
             if isinstance(key, str) and len(key) >= SECRET_CHARACTERS:

@@ -7,7 +7,9 @@ from stepsnb.llm.providers import provider_at, provider_named
 
 
 def test_providers_are_these():
-    assert sorted(PROVIDERS) == ["llama-server", "lmstudio", "local", "ollama", "openai", "openrouter", "scripted"]
+    here = ["llama-server", "lmstudio", "local", "ollama", "scripted"]
+    hosted = ["anthropic", "deepseek", "google", "groq", "mistral", "openai", "openrouter"]
+    assert sorted(PROVIDERS) == sorted(here + hosted)
 
 
 @pytest.mark.parametrize(
@@ -16,6 +18,11 @@ def test_providers_are_these():
         ("llama-server", "http://127.0.0.1:8080/v1", None),
         ("lmstudio", "http://127.0.0.1:1234/v1", None),
         ("ollama", "http://127.0.0.1:11434/v1", None),
+        ("anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY"),
+        ("deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
+        ("google", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
+        ("groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+        ("mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
         ("openai", "https://api.openai.com/v1", "OPENAI_API_KEY"),
         ("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
     ],

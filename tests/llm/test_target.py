@@ -60,15 +60,16 @@ def test_unknown_provider_is_an_error_with_the_nearest_name(tmp_path):
     with pytest.raises(InputError) as caught:
         resolve(tmp_path, model="openruter/x")
     assert str(caught.value) == (
-        "agent `critic`: unknown provider `openruter` (did you mean `openrouter`?); available: llama-server, lmstudio, "
-        "local, ollama, openai, openrouter, scripted; to send `openruter/x` as it is to another server, set "
+        "agent `critic`: unknown provider `openruter` (did you mean `openrouter`?); available: anthropic, deepseek, "
+        "google, groq, llama-server, lmstudio, local, mistral, ollama, openai, openrouter, scripted; "
+        "to send `openruter/x` as it is to another server, set "
         "`source.endpoint`"
     )
 
 
 @pytest.mark.parametrize("model", ["gpt-5", "openai/"])
 def test_model_without_a_provider_is_an_error(tmp_path, model):
-    with pytest.raises(InputError, match="names no provider; write `PROVIDER/MODEL` with one of llama-server, "):
+    with pytest.raises(InputError, match="names no provider; write `PROVIDER/MODEL` with one of anthropic, "):
         resolve(tmp_path, model=model)
 
 

@@ -5,12 +5,17 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from .anthropic import ANTHROPIC
 from .base import Provider
 from .client import CLIENT
+from .deepseek import DEEPSEEK
 from .endpoint import ENDPOINT
+from .google import GOOGLE
+from .groq import GROQ
 from .llama_server import LLAMA_SERVER
 from .lmstudio import LMSTUDIO
 from .local import LOCAL
+from .mistral import MISTRAL
 from .ollama import OLLAMA
 from .openai import OPENAI
 from .openrouter import OPENROUTER
@@ -21,9 +26,14 @@ __all__ = ["PROVIDERS", "Provider", "provider_at", "provider_named"]
 PROVIDERS: dict[str, Provider] = {
     provider.name: provider
     for provider in (
+        ANTHROPIC,
+        DEEPSEEK,
+        GOOGLE,
+        GROQ,
         LLAMA_SERVER,
         LMSTUDIO,
         LOCAL,
+        MISTRAL,
         OLLAMA,
         OPENAI,
         OPENROUTER,
@@ -31,6 +41,8 @@ PROVIDERS: dict[str, Provider] = {
     )
 }
 """Providers by the prefix of their models."""
+
+_HOSTED = (ANTHROPIC, DEEPSEEK, GOOGLE, GROQ, MISTRAL, OPENAI, OPENROUTER)
 
 _AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
 """Hosts of Azure OpenAI. Source: learn.microsoft.com, "Azure OpenAI in Microsoft Foundry Models REST API"."""
@@ -49,13 +61,23 @@ def _client_of(base_url: str) -> Provider:
     known = provider_at(base_url)
     if (urlsplit(base_url).hostname or "").endswith(_AZURE):
         known = msgspec.structs.replace(OPENAI, prices_id="azure")
-    return msgspec.structs.replace(CLIENT, max_tokens_key=known.max_tokens_key, prices_id=known.prices_id)
+    return msgspec.structs.replace(
+        known,
+        name=CLIENT.name,
+        base_url=None,
+        base_url_env=None,
+        key_env=None,
+        pins_sessions=False,
+        marks_cache=(),
+        has_model_windows=False,
+        advice=CLIENT.advice,
+    )
 
 
 def provider_at(endpoint: str) -> Provider:
     """Return the hosted provider whose address an endpoint is, else the entry for any endpoint."""
-    host = urlsplit(endpoint).hostname
-    for provider in (OPENAI, OPENROUTER):
+    host = (urlsplit(endpoint).hostname or "").rstrip(".")
+    for provider in _HOSTED:
         if provider.base_url and host == urlsplit(provider.base_url).hostname:
             return provider
     return ENDPOINT

@@ -12,6 +12,11 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
     `base_url_env` replaces it. `key_env` holds the key, None means that none is needed. `prices_id` is the
     provider's id in genai-prices, None when nothing there is about it. `has_model_windows` says that its list of
     models tells their context windows. `advice` is what to do when nothing answers at the address.
+
+    What its API is particular about: `sends_thinking` (a message with calls goes back with the thinking before them),
+    `signs_calls` (calls go back with their signatures), `short_call_ids` (nine letters and digits), `answers_tools`
+    (after a tool's result the model speaks before the user does). `pins_sessions` sends an id that keeps an agent's
+    requests together, and models whose names begin with one of `marks_cache` get a cache marker.
     """
 
     name: str
@@ -26,4 +31,10 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
     is_free: bool = False
     prices_id: str | None = None
     has_model_windows: bool = False
+    sends_thinking: bool = False
+    signs_calls: bool = False
+    short_call_ids: bool = False
+    answers_tools: bool = False
+    pins_sessions: bool = False
+    marks_cache: tuple[str, ...] = ()
     advice: str = "check the network, or set `source.endpoint`"

@@ -1,4 +1,7 @@
-"""OpenRouter: many providers behind one key. Source: openrouter.ai/docs, "API reference"."""
+"""OpenRouter: many providers behind one key. Source: openrouter.ai/docs, "API reference" and "Prompt caching".
+
+Models of Anthropic want a marker of what to cache; the others cache by themselves, and a marker could be refused.
+"""
 
 from .base import Provider
 
@@ -8,4 +11,6 @@ OPENROUTER = Provider(
     key_env="OPENROUTER_API_KEY",
     prices_id="openrouter",
     has_model_windows=True,
+    pins_sessions=True,
+    marks_cache=("anthropic/", "~anthropic/"),
 )

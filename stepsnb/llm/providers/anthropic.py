@@ -1,0 +1,10 @@
+"""Anthropic's endpoint for OpenAI's clients. Source: platform.claude.com/docs, "OpenAI SDK compatibility"."""
+
+from .base import Provider
+
+ANTHROPIC = Provider(
+    name="anthropic",
+    base_url="https://api.anthropic.com/v1",
+    key_env="ANTHROPIC_API_KEY",
+    prices_id="anthropic",
+)
