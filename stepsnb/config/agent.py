@@ -1,11 +1,12 @@
 """An agent: a persona, its model and dials, and the tools it is granted."""
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
 from ..settings import ATTEMPTS, MAX_CONTEXT_BYTES
+from ..suggest import unknown_name
 from . import unsupported
 from .concept import Complaint
 from .grants import DEFAULT_TOOLS, BuiltinGrant, Grant
@@ -25,7 +26,10 @@ from .scalars import (
 )
 from .source import Source
 from .unsupported import Unsupported
-from .wording import not_supported
+
+PROFILE_PREFIX: Final = "@builtin/"
+PROFILES: Final = tuple(f"{PROFILE_PREFIX}{role}" for role in ("builder", "explorer", "planner", "reviewer"))
+"""The agents that come with stepsnb; see `profiles`."""
 
 
 class AgentKeys(Contained):
@@ -110,10 +114,9 @@ class Agent(AgentKeys):
     )
 
     def complaints(self) -> Iterator[Complaint]:
-        """Refuse built-in profiles, and what is wrong with any agent."""
-        if self.name.startswith("@"):
-            subject = f"`name: {self.name}` (a built-in agent)"
-            yield Complaint(("name",), not_supported(subject, "write the agent out under a name of your own"))
+        """Refuse a name that is kept for built-in agents, and what is wrong with any agent."""
+        if self.name.startswith("@") and self.name not in PROFILES:
+            yield Complaint(("name",), unknown_name("built-in agent", self.name, PROFILES))
         yield from super().complaints()
 
 

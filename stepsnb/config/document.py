@@ -18,8 +18,9 @@ from .pipeline import Pipeline
 from .plan_checks import check_hooks, check_plan
 from .plan_reader import ReadStep, StepReader, given_by
 from .problems import Problems
+from .profiles import profile_of
 from .reader import read_tree
-from .references import Names, check_models, duplicates, resources_of
+from .references import Names, check_models, duplicates, has_default_model, resources_of, with_profiles
 from .resource import Resource
 from .resource_type import ResourceType
 from .task_entry import TaskDocument, TaskEntry
@@ -44,7 +45,7 @@ def read_document(root: Entries, problems: Problems, includes: Includes, given: 
     plans = [_read_plan(raw, path, reader) for path, raw in _entries(root, "jobs")]
     by_job = {name: steps for name, (steps, _) in _named(plans, root, "jobs").items()}
     names = Names(
-        agents=_named(agents, root, "agents"),
+        agents=with_profiles(_named(agents, root, "agents"), has_model=has_default_model(root)),
         resources=_named(resources, root, "resources"),
         types=_named(types, root, "resource_types"),
         jobs={name: resources_of(steps) for name, steps in by_job.items()},
@@ -123,11 +124,13 @@ def _read_shared(
         return read_concept(concept, raw, path, problems)
     raw, broken = includes.fold(str(path[0]), raw, path)
     given: dict[str, Any] = {}
+    if concept is Agent and (profile := profile_of(raw.text("name") or "")) is not None:
+        given = {key: value for key, value in given_by(profile).items() if key not in raw}
     if "file" in raw:
         loaded = _read_file(document, raw, path, problems, includes)
         broken |= (concept.keys() if loaded.model is None else loaded.bad) - raw.keys()
         said = given_by(loaded.model) if loaded.model is not None else {}
-        given = {key: value for key, value in said.items() if key not in raw or (key == "privileged" and value)}
+        given |= {key: value for key, value in said.items() if key not in raw or (key == "privileged" and value)}
     return read_concept(concept, raw, path, problems, given=given, broken=broken)
 
 

@@ -15,6 +15,7 @@ from .assertion import PipelineAssert
 from .concept import Complaint, Concept
 from .defaults import Defaults, PriceEntry
 from .job import Job
+from .profiles import profile_agents
 from .resource import Resource
 from .resource_type import ResourceType
 from .scalars import ModelName
@@ -46,9 +47,15 @@ class Pipeline(Concept):
     workspace: WorkspaceSpec | None = None
     assert_: PipelineAssert | None = Field(default=None, validation_alias="assert")
 
+    @property
+    def every_agent(self) -> tuple[Agent, ...]:
+        """The agents of `agents:`, and the built-in ones that have no entry there."""
+        named = {agent.name for agent in self.agents}
+        return (*self.agents, *(agent for agent in profile_agents() if agent.name not in named))
+
     def agent(self, name: str) -> Agent:
         """Return the agent called `name`. Raises: InputError when there is none."""
-        for agent in self.agents:
+        for agent in self.every_agent:
             if agent.name == name:
                 return agent
         raise InputError(f"{self.file}: {unknown_name('agent', name, (agent.name for agent in self.agents))}")

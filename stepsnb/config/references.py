@@ -4,13 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..suggest import unknown_name
-from .agent import Agent
+from .agent import PROFILES, Agent
 from .concept import Complaint
 from .concept_reader import Built
 from .fix import FixSpec
 from .grants import AgentGrant
 from .pipeline import Pipeline
 from .plan_reader import ReadStep
+from .profiles import profile_agents
 from .resource import BUILT_IN_TYPES, GIT_PARAMS, VERSION_KEYS, Resource
 from .resource_type import ResourceType
 from .selection import tool_complaints
@@ -18,7 +19,6 @@ from .source import Source
 from .steps import AgentStep, EnsembleStep, GetStep, PutStep, Step, TaskStep
 from .task_entry import TaskEntry
 from .tree import Entries, Items, Path
-from .wording import not_supported
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,10 @@ def names_of(pipeline: Pipeline) -> Names:
     """Build the names of a pipeline that is loaded already."""
     nothing = frozenset[str]()
     return Names(
-        {agent.name: Built(agent, nothing) for agent in pipeline.agents},
+        with_profiles(
+            {agent.name: Built(agent, nothing) for agent in pipeline.agents},
+            has_model=pipeline.defaults.model is not None,
+        ),
         {resource.name: Built(resource, nothing) for resource in pipeline.resources},
         {kind.name: Built(kind, nothing) for kind in pipeline.resource_types},
         {
@@ -177,8 +180,7 @@ def duplicates(root: Entries, sections: Mapping[str, str]) -> Iterator[Complaint
 
 def check_models(root: Entries, agents: Sequence[Built[Agent]]) -> Iterator[Complaint]:
     """Yield the agents that have no model, neither their own nor by default; `agents` is what was built of them."""
-    defaults = root.get("defaults")
-    if isinstance(defaults, Entries) and "model" in defaults:
+    if has_default_model(root):
         return
     for index, (raw, (agent, bad)) in enumerate(zip(_items(root, "agents"), agents, strict=False)):
         source = raw.get("source", Entries(raw.mark, ())) if isinstance(raw, Entries) else None
@@ -196,9 +198,22 @@ def check_models(root: Entries, agents: Sequence[Built[Agent]]) -> Iterator[Comp
 
 def unknown_agent(name: str, known: Iterable[str]) -> str:
     """Say that there is no agent `name`."""
-    if name.startswith("@"):
-        return not_supported(f"`agent: {name}` (a built-in agent)", "write the agent out under `agents:`")
-    return unknown_name("agent", name, known)
+    if name in PROFILES:
+        return f"agent `{name}` has no model; write `defaults: {{model: …}}`, or an entry of this name with a `source:`"
+    return unknown_name("agent", name, {*known, *PROFILES} if name.startswith("@") else known)
+
+
+def with_profiles(agents: Mapping[str, Built[Agent]], *, has_model: bool) -> Mapping[str, Built[Agent]]:
+    """Add the built-in agents that have no entry of their own, where there is a model for them."""
+    if not has_model:
+        return agents
+    return {**{agent.name: Built(agent, frozenset()) for agent in profile_agents()}, **agents}
+
+
+def has_default_model(root: Entries) -> bool:
+    """Whether `defaults:` names a model."""
+    defaults = root.get("defaults")
+    return isinstance(defaults, Entries) and "model" in defaults
 
 
 def _pin_complaints(step: GetStep) -> Iterator[Complaint]:

@@ -52,7 +52,7 @@ class Identities:
 
     def __init__(self, pipeline: Pipeline) -> None:
         self._default_model = pipeline.defaults.model
-        self._agents = {agent.name: agent for agent in pipeline.agents}
+        self._agents = {agent.name: agent for agent in pipeline.every_agent}
         self._resources = {resource.name: resource for resource in pipeline.resources}
         self._types = {each.name: each for each in pipeline.resource_types}
         self._agent_parts: dict[str, dict[str, Any]] = {}
