@@ -251,6 +251,9 @@ TRANSCRIPT_RESULT_BYTES: Final = 4_096
 MAX_CONTEXT_BYTES: Final = 100_000
 """Of each file of `context_paths`; 0 means all of it."""
 
+DELEGATE_BUDGET_PERCENT: Final = 10
+"""Of what an agent has left of its budget, for each call of a sub-agent."""
+
 SUB_AGENT_DEPTH: Final = 8
 """Levels of agents that call agents."""
 

@@ -43,6 +43,11 @@ class StopReason(StrEnum):
     EMPTY = "empty"
     LOOPING = "looping"
     PROVIDER = "provider"
+    BUDGET = "budget"
+
+
+class BudgetSpent(Exception):
+    """Nothing more may be spent on a conversation; the message says whose budget that was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +66,9 @@ class AgentDeps:
     `max_turns` 0 means no cap; `window` is the model's context window in tokens, None when not known. `is_free`
     says that requests cost nothing whatever they use, those that break off included. `opening` follows the first
     message. `policy` bounds and repeats the requests of one reply. With a `budget` a conversation that outgrows it is
-    summarised by `summarizer`, the same model without tools. `deadline` gives the seconds that are left and had at
-    first, None where none runs.
+    summarised by `summarizer`, the same model without tools. `breach` says whose money is spent, None while there is
+    some: no request is sent and no tool runs after that. `deadline` gives the seconds that are left and had at first,
+    None where none runs.
     """
 
     chat: Conversation
@@ -80,6 +86,7 @@ class AgentDeps:
     budget: Budget | None = None
     summarizer: Conversation | None = None
     deadline: Callable[[], tuple[float, float] | None] = lambda: None
+    breach: Callable[[], str | None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +143,14 @@ class _Held:
                     return end
         except (ProviderError, EffectFailed) as exc:
             return self._end(StopReason.PROVIDER, "".join(self._parts) or self._text, str(exc))
+        except BudgetSpent as exc:
+            return self._end(StopReason.BUDGET, "".join(self._parts) or self._text, str(exc))
         return self._end(StopReason.ANSWERED, self._text)
+
+    def _check_budget(self) -> None:
+        """Raises: BudgetSpent."""
+        if (words := self._deps.breach()) is not None:
+            raise BudgetSpent(words)
 
     async def _run_to_end(self) -> AgentResult | None:
         """Answer one message; None when it is answered and the next may be put."""
@@ -169,6 +183,7 @@ class _Held:
         except (ProviderError, EffectFailed) as exc:
             text = "".join(self._parts)
             return self._end(StopReason.PROVIDER, text, f"{used}, and the last request failed: {exc}")
+        self._check_budget()  # an answer that broke the ceiling is none of a wrap-up
         if not (reply.text or "").strip():
             return self._end(StopReason.EMPTY, "", f"{used}, and {_why_empty(reply)}")
         return self._end(StopReason.WRAPPED_UP, reply.text or "")
@@ -208,6 +223,7 @@ class _Held:
         """Ask until a reply is whole, and return it with the text of the parts before it."""
         parts = self._parts = []
         while True:
+            self._check_budget()
             self._warn_of_deadline()
             if not parts:  # a reply is gone on with where it stopped only while it is there word by word
                 await self._compactor.fit(self._history, self._turn)
@@ -318,6 +334,7 @@ class _Held:
     async def _call_tools(self, reply: Reply) -> AgentResult | None:
         """Run the calls of a reply; not None when the conversation is stuck, or can no longer give what it owes."""
         deps = self._deps
+        self._check_budget()
         cut = self._refused_call(reply)
         if cut is not None:
             reason = f"the call of `{cut.name}` was cut off by the output limit"

@@ -3,6 +3,7 @@
 from .agent import Agent
 from .artifact_flow import FILES_ARTIFACT, Flow, FlowProblem, check_artifacts
 from .assertion import JobAssert, PipelineAssert, StepAssert, ToolCallAssert
+from .budget import BudgetSpec
 from .defaults import Defaults, PriceEntry
 from .fix import FixSpec
 from .grants import (
@@ -74,6 +75,7 @@ __all__ = [
     "ArtifactFile",
     "Axis",
     "BlockBudget",
+    "BudgetSpec",
     "BuiltinGrant",
     "CacheSpec",
     "ContainerLimits",

@@ -5,9 +5,10 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from ..settings import ATTEMPTS, MAX_CONTEXT_BYTES
+from ..settings import ATTEMPTS, DELEGATE_BUDGET_PERCENT, MAX_CONTEXT_BYTES
 from ..suggest import unknown_name
 from . import unsupported
+from .budget import BudgetSpec
 from .concept import Complaint
 from .grants import DEFAULT_TOOLS, BuiltinGrant, Grant
 from .image import Contained, image_complaints
@@ -18,6 +19,7 @@ from .scalars import (
     Attempts,
     DurationS,
     Name,
+    Percent,
     Preflight,
     Share,
     Temperature,
@@ -53,6 +55,12 @@ class AgentKeys(Contained):
     context_window: AtLeast1 | None = Field(default=None, description="In tokens.")
     preflight: Preflight | None = Field(
         default=None, description="`false`: no request that the conversation doesn't need."
+    )
+    budget: BudgetSpec | None = Field(
+        default=None, description="What one of its conversations may spend, with all that it delegates."
+    )
+    delegate_budget_percent: Percent | None = Field(
+        default=None, description=f"Of what is left, for each call of a sub-agent; unset: {DELEGATE_BUDGET_PERCENT}."
     )
     attempts: Attempts | None = Field(
         default=None, description=f"Requests for one reply while they fail; unset: {ATTEMPTS}, 1 repeats none."

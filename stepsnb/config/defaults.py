@@ -4,9 +4,10 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from ..settings import DELEGATE_BUDGET_PERCENT
 from . import unsupported
 from .concept import Concept
-from .scalars import AtLeast1, Dollars, ModelName, Preflight
+from .scalars import AtLeast1, Dollars, ModelName, Percent, Preflight
 from .unsupported import Unsupported
 
 
@@ -17,6 +18,10 @@ class Defaults(Concept):
 
     model: ModelName | None = Field(default=None, description="For agents whose `source:` names none.")
     preflight: Preflight | None = None
+    delegate_budget_percent: Percent | None = Field(
+        default=None,
+        description=f"Of what an agent has left, for each call of a sub-agent; unset: {DELEGATE_BUDGET_PERCENT}.",
+    )
     run_history: AtLeast1 | None = Field(default=None, description="Finished runs of each job that are kept.")
     version_history: AtLeast1 | None = Field(default=None, description="Versions of each resource that are kept.")
 

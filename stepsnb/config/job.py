@@ -7,6 +7,7 @@ from pydantic import Field
 
 from . import unsupported
 from .assertion import JobAssert
+from .budget import BudgetSpec
 from .concept import Complaint
 from .scalars import AtLeast1, DurationS, Flag, Name
 from .steps import Hooked, Step
@@ -29,6 +30,7 @@ class Job(Hooked):
         default=False,
         description="The first stop of `stepsnb watch` ends its run; unset: the run ends by itself first.",
     )
+    budget: BudgetSpec | None = Field(default=None, description="What all agents of a run may spend, resumed or not.")
     assert_: JobAssert | None = Field(default=None, validation_alias="assert")
 
     def complaints(self) -> Iterator[Complaint]:

@@ -65,6 +65,7 @@ Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(read_number)]
 Dollars = Annotated[
     Decimal, Field(ge=0), BeforeValidator(read_dollars), WithJsonSchema({"type": "number", "minimum": 0})
 ]
+Percent = Annotated[int, Field(ge=1, le=100), BeforeValidator(read_whole)]
 Flag = Annotated[bool, BeforeValidator(read_flag)]
 DurationS = Annotated[
     float, BeforeValidator(read_duration), WithJsonSchema({"type": "string", "pattern": "^(0|.*[smh])$"})

@@ -19,10 +19,10 @@ PIPELINE: Final[Unsupported] = {
     "executor": _REMOVE,
     "mcp_servers": "grant built-in, Python or custom tools",
 }
-DEFAULTS: Final[Unsupported] = _all(_REMOVE, "delegate_budget_percent")
-JOB: Final[Unsupported] = {"budget": "give the cells of a matrix one with `across:` and `budget:`, or remove it"}
+DEFAULTS: Final[Unsupported] = {}
+JOB: Final[Unsupported] = {}
 RESOURCE_TYPE: Final[Unsupported] = {"mcp": "write `check:`, `in:` and `out:` as programs"}
-AGENT: Final[Unsupported] = _all(_REMOVE, "budget", "delegate_budget_percent", "fallback", "settings")
+AGENT: Final[Unsupported] = _all(_REMOVE, "fallback", "settings")
 AGENT_STEP: Final[Unsupported] = {"fallback": _REMOVE}
 BUILTIN_GRANT: Final[Unsupported] = {"answered_by": _REMOVE}
 GRANT_FORMS: Final[Unsupported] = {"mcp": "grant built-in, Python or custom tools"}

@@ -14,9 +14,10 @@ from ..outcome import Outcome
 from ..people import Ladder
 from ..tools import AskReply, AskRequest
 from ..workspace import ArtifactTree, Root, RunWorkspace, Shell, StepDir
+from .meter import Meter
 from .recorder import Recorder
 from .reuse import StepCache
-from .scope import Meter, Scope
+from .scope import Scope
 from .versions import JobVersions
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class RunContext:
 
         def metered(event: Event) -> None:
             if isinstance(event, Request):
-                meter.add(event.usage.total_tokens)
+                meter.add(event)
             emit(event)
 
         return metered
@@ -124,6 +125,7 @@ class StepContext:
     dir: str = "."
     shell: Shell | None = None
     coordinates: Mapping[str, str] = field(default_factory=dict)
+    meter: Meter = field(default_factory=Meter)
     allowed: str = ""
     owed: Callable[[], str | None] = lambda: None
     _hold: _Hold = field(default_factory=_Hold)
@@ -133,12 +135,15 @@ class StepContext:
         """Where the paths of tools start, confined to the step's directory. Raises: PathEscape."""
         return Root(self.directory.path, self.dir)
 
-    def within(self, clock: asyncio.Timeout, timeout_s: float, *, step_id: str, emit: Emit) -> "StepContext":
-        """The context of a sub-agent of this step: the same directory, a clock and a record of its own."""
+    def within(
+        self, clock: asyncio.Timeout, timeout_s: float, *, step_id: str, emit: Emit, meter: Meter
+    ) -> "StepContext":
+        """The context of a sub-agent of this step: the same directory, a clock, a record and a budget of its own."""
         return replace(
             self,
             step_id=step_id,
             emit=emit,
+            meter=meter,
             clock=clock,
             timeout_s=None if timeout_s == math.inf else timeout_s,
             outer=self,
@@ -200,7 +205,10 @@ def _held_still(clock: asyncio.Timeout, hold: _Hold) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class StepEnd:
-    """How a step's own work ended, before its outputs are captured; `data` is its typed output, `output` as JSON."""
+    """How a step's own work ended, before its outputs are captured; `data` is its typed output, `output` as JSON.
+
+    `is_final` says that no route may catch it.
+    """
 
     outcome: Outcome
     text: str | None = None
@@ -210,6 +218,7 @@ class StepEnd:
     note: str | None = None
     data: object = None
     output: str | None = None
+    is_final: bool = False
 
     @classmethod
     def timed_out(cls, allowed: str, text: str | None = None, owed: str | None = None) -> "StepEnd":

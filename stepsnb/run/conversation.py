@@ -20,11 +20,11 @@ from ..agent import (
 )
 from ..config import Agent, AgentGrant, CustomGrant, OutputSpec
 from ..effects import EffectFailed, agent_layers, attempts_layer, policy_for, run_effect
-from ..errors import Aborted, StepsError
+from ..errors import Aborted, ErrorCode, StepsError
 from ..events import CompactionBudget, MessageAdded, StepFinished, StepStarted
 from ..messages import cut_utf8, system
 from ..outcome import Outcome
-from ..settings import MAX_TURNS, STEP_TIMEOUT_S, TASK_OUTPUT_BYTES
+from ..settings import DELEGATE_BUDGET_PERCENT, MAX_TURNS, STEP_TIMEOUT_S, TASK_OUTPUT_BYTES
 from ..tools import (
     SUBMIT_OUTPUT,
     VERDICT,
@@ -40,6 +40,8 @@ from ..tools import (
     verdict_tool,
 )
 from .context import StepContext
+from .funding import check_price, unfunded
+from .meter import Meter
 from .models import Models
 
 
@@ -106,6 +108,8 @@ class Held:
         match self.result.stop:
             case StopReason.PROVIDER:
                 return Outcome.ERRORED, self.result.reason
+            case StopReason.BUDGET:
+                return Outcome.ERRORED, self.result.reason
             case StopReason.OWED | StopReason.EMPTY | StopReason.LOOPING:
                 return Outcome.FAILED, self.result.reason
             case StopReason.ANSWERED | StopReason.WRAPPED_UP:
@@ -136,6 +140,7 @@ class Conversations:
         Raises what ends a step at once: `Aborted`, `InputError`, `WorkspaceError` and cancellation.
         """
         agent, client = brief.agent, self._models.of(brief.agent)
+        check_price(client.target, agent.name, ctx.meter)
         window = await client.window()
         budget = budget_of(compact_after_tokens=agent.compact_after_tokens, window=window.tokens, source=window.source)
         ctx.emit(
@@ -181,6 +186,7 @@ class Conversations:
             budget=budget,
             summarizer=client.open([]),
             deadline=ctx.time_left,
+            breach=ctx.meter.breach,
         )
         text = build_system_text(agent.system, inputs=brief.inputs, outputs=brief.outputs, timeout_s=ctx.timeout_s)
         ctx.emit(MessageAdded(role="system", text=text))
@@ -214,6 +220,9 @@ class Conversations:
                 await run_effect(policy, lambda now: self._models.of(child).window(), where=f"agent `{child.name}`")
             except EffectFailed as exc:
                 return ToolResult.error(str(exc))
+            meter = ctx.meter.share(self._percent_of(caller.agent, ctx), child.budget, f"agent `{child.name}`")
+            if (refusal := unfunded(meter, child, request)) is not None:
+                return ToolResult.error(refusal, code=ErrorCode.BUDGET_EXCEEDED)
             self._children += 1
             ended = await self.hold_recorded(
                 brief,
@@ -222,12 +231,18 @@ class Conversations:
                 step_kind="sub_agent",
                 limit_s=policy.total_timeout_s or math.inf,
                 call=call,
+                meter=meter,
             )
             if ended.held is None or not ended.outcome.is_good:
                 return ToolResult.error(f"agent `{child.name}` {ended.outcome}: {ended.reason}")
             return ToolResult(ended.held.result.text)
 
         return spawn
+
+    @staticmethod
+    def _percent_of(agent: Agent, ctx: StepContext) -> int:
+        default = ctx.run.pipeline.defaults.delegate_budget_percent or DELEGATE_BUDGET_PERCENT
+        return agent.delegate_budget_percent or default
 
     async def hold_recorded(
         self,
@@ -238,13 +253,16 @@ class Conversations:
         step_kind: str,
         limit_s: float = math.inf,
         call: ToolContext | None = None,
+        meter: Meter | None = None,
     ) -> Recorded:
         """Hold a conversation within a step and record it as a step of its own below that one.
 
         It ends with its agent's deadline, after `limit_s`, or with what is left of the step's. `call` is the tool call
-        it answers. Raises: `Aborted` and cancellation, recorded as *aborted*.
+        it answers, `meter` counts what it spends. Raises: `Aborted` and cancellation, recorded as *aborted*.
         """
-        child, emit, began = brief.agent, ctx.run.emitter(step_id, ctx.scope.meter), time.monotonic()
+        child, began = brief.agent, time.monotonic()
+        meter = meter or Meter.of(child.budget, f"agent `{child.name}`", ctx.meter)
+        emit = ctx.run.emitter(step_id, meter)
         emit(
             StepStarted(
                 name=child.name,
@@ -279,7 +297,7 @@ class Conversations:
         held = None
         try:
             async with clock:
-                held = await self.hold(brief, ctx.within(clock, limit_s, step_id=step_id, emit=emit))
+                held = await self.hold(brief, ctx.within(clock, limit_s, step_id=step_id, emit=emit, meter=meter))
             outcome, reason = held.judge()
         except TimeoutError:
             if not clock.expired():

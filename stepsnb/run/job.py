@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from ..config import Step
 from ..errors import InputError, StepsError, StoreError
-from ..events import Note, PlanNode, RunFinished, RunLeft, RunResumed, RunStarted
+from ..events import Note, PlanNode, Request, RunFinished, RunLeft, RunResumed, RunStarted
 from ..outcome import Outcome
 from ..plan import Plan, build_nodes
 from ..suggest import unknown_name
@@ -20,6 +20,7 @@ from .context import RunContext
 from .elsewhere import Spawner
 from .elsewhere.spec import as_json
 from .hooks import run_hooks
+from .meter import Meter
 from .opening import Decision
 from .past import Past
 from .results import RunResult, StepResult
@@ -59,6 +60,10 @@ class JobRun:
         self._context = context
         context.notes_wanted = plan.notes_wanted
         context.scope.decisions.update(setup.decisions)
+        context.scope.meter = Meter.of(plan.job.budget, f"job `{plan.job.name}`", context.scope.meter.outer)
+        for event in context.recorder.events:  # of the run before it was resumed
+            if isinstance(event, Request):
+                context.scope.meter.add(event)
         context.questions = setup.question_count
         context.versions = JobVersions(context.pipeline, plan, context.workspace, context.recorder.run_id)
         self._turn = JobTurn(plan.job, context.pipeline.file, context.workspace.root)

@@ -3,23 +3,9 @@
 from dataclasses import dataclass, field
 
 from ..workspace import ArtifactTree
+from .meter import Meter
 from .opening import Decision
 from .results import StepResult
-
-
-@dataclass(slots=True)
-class Meter:
-    """Counts the tokens of everything below one point of a plan."""
-
-    outer: "Meter | None" = None
-    tokens: int = 0
-
-    def add(self, tokens: int) -> None:
-        """Count tokens here and further out."""
-        meter: Meter | None = self
-        while meter is not None:
-            meter.tokens += tokens
-            meter = meter.outer
 
 
 @dataclass(slots=True)

@@ -30,6 +30,7 @@ from ..plan import Node
 from ..settings import TASK_OUTPUT_BYTES
 from ..workspace import ArtifactTree, Shell, StepDir, finish_in_thread, open_shell
 from .context import RunContext, StepContext, StepEnd, allowed_time
+from .meter import Meter
 from .opening import Decision
 from .results import StepResult
 from .scope import Scope
@@ -70,7 +71,11 @@ async def run_step(
     What goes wrong becomes the step's outcome, a stop included: it is *aborted* then. Raises: StoreError; and
     what nobody foresaw, recorded as *errored*.
     """
-    emit = run.emitter(step_id, scope.meter)
+    meter = scope.meter
+    if isinstance(node.step, AgentStep):
+        agent = run.pipeline.agent(node.step.agent)
+        meter = Meter.of(agent.budget, f"agent `{agent.name}`", scope.meter)
+    emit = run.emitter(step_id, meter)
     began = time.monotonic()
 
     def record(end: StepEnd) -> StepResult:
@@ -86,18 +91,29 @@ async def run_step(
                 verdict=end.verdict,
                 note=end.note,
                 output=end.output,
+                is_final=end.is_final,
             )
         )
         reason, text, note = (
             None if value is None else run.recorder.redact(value) for value in (end.reason, end.text, end.note)
         )
         return StepResult(
-            step_id, node.name, node.kind, end.outcome, reason, text, end.verdict, note, end.data, output=end.output
+            step_id,
+            node.name,
+            node.kind,
+            end.outcome,
+            reason,
+            text,
+            end.verdict,
+            note,
+            end.data,
+            is_final=end.is_final,
+            output=end.output,
         )
 
     try:
         emit(_started(node, run, parent_id, attempt))
-        return record(await _run_in_directory(node, step_id, run, scope, emit, allowed))
+        return record(await _run_in_directory(node, step_id, run, scope, emit, meter, allowed))
     except asyncio.CancelledError:
         accept_stop()
         return record(StepEnd(Outcome.ABORTED, reason=STOPPED))
@@ -136,7 +152,7 @@ def _started(node: Node, run: RunContext, parent_id: str | None, attempt: int) -
 
 
 async def _run_in_directory(
-    node: Node, step_id: str, run: RunContext, scope: Scope, emit: Emit, allowed: str
+    node: Node, step_id: str, run: RunContext, scope: Scope, emit: Emit, meter: Meter, allowed: str
 ) -> StepEnd:
     """Give the step its directory and deadline; capture its outputs when it succeeded."""
     step = node.step
@@ -154,6 +170,7 @@ async def _run_in_directory(
         clock=clock,
         timeout_s=timeout_s,
         coordinates=node.coordinates,
+        meter=meter,
         allowed=allowed or allowed_time(timeout_s or getattr(step, "timeout_s", None)),
     )
     try:

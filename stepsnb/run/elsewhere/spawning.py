@@ -124,7 +124,7 @@ class RunPorts:
             case StepFinished() | StepSkipped():
                 self._open.pop(event.step_id, None)
             case Request():
-                self._scope.meter.add(event.usage.total_tokens)
+                self._scope.meter.add(event)
             case _:
                 pass
         self._run.recorder.emit(event)

@@ -92,4 +92,5 @@ def _judge(step: AgentStep, held: Held, ctx: StepContext) -> StepEnd:
         note=decided.note,
         data=decided.data,
         output=decided.output,
+        is_final=result.stop is StopReason.BUDGET,
     )

@@ -1,0 +1,88 @@
+"""Counts what is spent below one point of a run, and says when that is all there was for it."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from ..config import BudgetSpec
+from ..events import Request
+
+_NOTHING = Decimal(0)
+
+
+@dataclass(slots=True)
+class Meter:
+    """What everything below one point has spent, in tokens and US dollars, and what it may spend.
+
+    `owner` is who has the ceiling, in words; those further out hold as well. A request without a known price counts for
+    tokens only: where dollars are bounded none such is sent.
+    """
+
+    outer: "Meter | None" = None
+    tokens: int = 0
+    usd: Decimal = _NOTHING
+    max_tokens: int | None = None
+    max_usd: Decimal | None = None
+    owner: str = ""
+
+    @classmethod
+    def of(cls, budget: BudgetSpec | None, owner: str, outer: "Meter | None" = None) -> "Meter":
+        """Begin to count for somebody with a budget."""
+        if budget is None:
+            return cls(outer)
+        return cls(outer, max_tokens=budget.tokens, max_usd=budget.usd, owner=owner)
+
+    def add(self, request: Request) -> None:
+        """Count a request here and further out."""
+        tokens = request.usage.total_tokens
+        usd = _NOTHING if request.cost_usd is None else Decimal(request.cost_usd)
+        for meter in self.chain:
+            meter.tokens += tokens
+            meter.usd += usd
+
+    @property
+    def chain(self) -> "list[Meter]":
+        """This one and those further out."""
+        return [self, *(self.outer.chain if self.outer is not None else ())]
+
+    def breach(self) -> str | None:
+        """Say whose budget is spent, the nearest first; None while every one has room."""
+        for meter in self.chain:
+            if meter.max_tokens is not None and meter.tokens >= meter.max_tokens:
+                return f"{meter.owner} has spent its budget: {meter.tokens:,} of {meter.max_tokens:,} tokens"
+            if meter.max_usd is not None and meter.usd >= meter.max_usd:
+                return f"{meter.owner} has spent its budget: ${meter.usd:.4f} of ${meter.max_usd:.4f}"
+        return None
+
+    @property
+    def tokens_left(self) -> int | None:
+        """The fewest tokens that any budget has left; None where none bounds tokens."""
+        left = [max(each.max_tokens - each.tokens, 0) for each in self.chain if each.max_tokens is not None]
+        return min(left, default=None)
+
+    @property
+    def usd_left(self) -> Decimal | None:
+        """The least that any budget has left in US dollars; None where none bounds money."""
+        left = [max(each.max_usd - each.usd, _NOTHING) for each in self.chain if each.max_usd is not None]
+        return min(left, default=None)
+
+    @property
+    def bounds_money(self) -> str | None:
+        """Who has a budget in US dollars, the nearest first; None where nobody has."""
+        return next((each.owner for each in self.chain if each.max_usd is not None), None)
+
+    def share(self, percent: int, own: BudgetSpec | None, owner: str) -> "Meter":
+        """Give somebody who is called from here a part of what is left, or its own budget where that is smaller."""
+        tokens = _smaller(_part(self.tokens_left, percent), None if own is None else own.tokens)
+        left = self.usd_left
+        usd = None if left is None else left * percent / 100
+        own_usd = None if own is None else own.usd
+        usd = min((each for each in (usd, own_usd) if each is not None), default=None)
+        return Meter(self, max_tokens=tokens, max_usd=usd, owner=owner)
+
+
+def _part(left: int | None, percent: int) -> int | None:
+    return None if left is None else left * percent // 100
+
+
+def _smaller(first: int | None, second: int | None) -> int | None:
+    return min((each for each in (first, second) if each is not None), default=None)
