@@ -5,6 +5,7 @@ from .outputs import copy
 from .pipeline import LoadedPipeline, load
 from .plan import plan
 from .run import OpenRun, Run, RunHandle
+from .spend_cap import cap
 from .tables import cost, models, questions, requests, runs, sql, steps, tool_calls, trajectory, transcript, turns
 from .watching import watch
 
@@ -13,6 +14,7 @@ __all__ = [
     "OpenRun",
     "Run",
     "RunHandle",
+    "cap",
     "copy",
     "cost",
     "load",

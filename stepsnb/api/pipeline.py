@@ -15,6 +15,8 @@ from ..people import GivenAnswers, Ladder
 from ..plan import build_plan
 from ..run import JobRun, Recorder, RunResult, RunSetup, StepCache, new_run_id, past_of
 from ..run.context import RunContext
+from ..run.meter import Meter, cap_meter
+from ..run.scope import Scope
 from ..store import open_spool
 from ..suggest import unknown_name
 from ..workspace import ArtifactTree, RunWorkspace, gather_files
@@ -221,6 +223,7 @@ class LoadedPipeline:
             ladder=ladder,
             functions=functions,
             variables=self._with(options),
+            scope=Scope(meter=Meter(cap_meter(place.root))) if place.is_kept else Scope(),
             cache=StepCache(place.root, kept.cache if kept is not None else None) if place.is_kept else None,
         )
         if setup is None:

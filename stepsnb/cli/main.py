@@ -8,6 +8,7 @@ from .. import __version__
 from ..errors import Aborted, InputError, StepsError
 from ..outcome import EXIT_CODES, Outcome
 from . import (
+    cap,
     copy,
     cost,
     demo,
@@ -28,7 +29,7 @@ from .output import OutputError, open_closed_streams, print_json, say, silence
 
 _VERBS = (
     *(run, resume, replay, watch, plan, validate, test, schema),
-    *(runs, cost, models, trajectory, transcript, copy, demo),
+    *(runs, cost, cap, models, trajectory, transcript, copy, demo),
 )
 
 

@@ -13,7 +13,7 @@ def check_price(target: Target, agent: str, meter: Meter) -> None:
     owner = meter.bounds_money
     if owner is not None and price_usage(target, Usage())[0] is None:
         raise InputError(
-            f"agent `{agent}`: {owner} has a budget in US dollars and nobody knows the price of `{target.label}`; "
+            f"agent `{agent}`: the budget of {owner} is in US dollars and nobody knows the price of `{target.label}`; "
             f"add `prices: {{{target.label}: {{input: …, output: …}}}}`"
         )
 

@@ -60,10 +60,11 @@ class JobRun:
         self._context = context
         context.notes_wanted = plan.notes_wanted
         context.scope.decisions.update(setup.decisions)
-        context.scope.meter = Meter.of(plan.job.budget, f"job `{plan.job.name}`", context.scope.meter.outer)
-        for event in context.recorder.events:  # of the run before it was resumed
+        meter = Meter.of(plan.job.budget, f"job `{plan.job.name}`")
+        for event in context.recorder.events:  # of the run before it was resumed; a cap has counted these already
             if isinstance(event, Request):
-                context.scope.meter.add(event)
+                meter.add(event)
+        meter.outer, context.scope.meter = context.scope.meter.outer, meter
         context.questions = setup.question_count
         context.versions = JobVersions(context.pipeline, plan, context.workspace, context.recorder.run_id)
         self._turn = JobTurn(plan.job, context.pipeline.file, context.workspace.root)

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 
 from ..config import BudgetSpec
 from ..events import Request
+from ..store.cap import Ledger
 
 _NOTHING = Decimal(0)
 
@@ -13,8 +15,9 @@ _NOTHING = Decimal(0)
 class Meter:
     """What everything below one point has spent, in tokens and US dollars, and what it may spend.
 
-    `owner` is who has the ceiling, in words; those further out hold as well. A request without a known price counts for
-    tokens only: where dollars are bounded none such is sent.
+    `owner` is who has the ceiling, in words; those further out hold as well. With a `ledger` it is the store's cap,
+    which all processes share. A request without a known price counts for tokens only: where dollars are bounded none
+    such is sent.
     """
 
     outer: "Meter | None" = None
@@ -23,6 +26,7 @@ class Meter:
     max_tokens: int | None = None
     max_usd: Decimal | None = None
     owner: str = ""
+    ledger: Ledger | None = None
 
     @classmethod
     def of(cls, budget: BudgetSpec | None, owner: str, outer: "Meter | None" = None) -> "Meter":
@@ -38,19 +42,24 @@ class Meter:
         for meter in self.chain:
             meter.tokens += tokens
             meter.usd += usd
+            if meter.ledger is not None:
+                meter.ledger.add(usd)
 
     @property
     def chain(self) -> "list[Meter]":
-        """This one and those further out."""
+        """This one and those further out, with what other processes have spent of the store's cap."""
+        if self.ledger is not None:
+            cap = self.ledger.read()
+            self.max_usd, self.usd = (None, self.usd) if cap is None else (cap.usd, cap.spent_usd)
         return [self, *(self.outer.chain if self.outer is not None else ())]
 
     def breach(self) -> str | None:
         """Say whose budget is spent, the nearest first; None while every one has room."""
         for meter in self.chain:
             if meter.max_tokens is not None and meter.tokens >= meter.max_tokens:
-                return f"{meter.owner} has spent its budget: {meter.tokens:,} of {meter.max_tokens:,} tokens"
+                return f"the budget of {meter.owner} is spent: {meter.tokens:,} of {meter.max_tokens:,} tokens"
             if meter.max_usd is not None and meter.usd >= meter.max_usd:
-                return f"{meter.owner} has spent its budget: ${meter.usd:.4f} of ${meter.max_usd:.4f}"
+                return f"the budget of {meter.owner} is spent: ${meter.usd:.4f} of ${meter.max_usd:.4f}"
         return None
 
     @property
@@ -78,6 +87,11 @@ class Meter:
         own_usd = None if own is None else own.usd
         usd = min((each for each in (usd, own_usd) if each is not None), default=None)
         return Meter(self, max_tokens=tokens, max_usd=usd, owner=owner)
+
+
+def cap_meter(root: Path) -> Meter:
+    """Count for the cap of a store, whether it has one now or gets one later."""
+    return Meter(owner="all runs of this store (`cap`)", ledger=Ledger(root))
 
 
 def _part(left: int | None, percent: int) -> int | None:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import stepsnb
-from stepsnb.errors import ConfigError
+from stepsnb.errors import ConfigError, InputError
 from stepsnb.llm import register_script, unregister_script
 from tests.support.fixtures_llm import ScriptedModel
 
@@ -47,7 +47,7 @@ def test_breach_ends_the_step_before_its_next_tool_call(run, scripted_llm):
     scripted_llm.says(calls=[("list_dir", {})], usage=usage(1_000))
     result = run(GO, {"task": "after", "run": "true"}, lead={"budget": {"tokens": 1_000}})
     assert (result.outcome, scripted_llm.request_count) == ("errored", 1)
-    assert "agent `lead` has spent its budget: 1,000 of 1,000 tokens" in result.error
+    assert "the budget of agent `lead` is spent: 1,000 of 1,000 tokens" in result.error
     assert [event.phase for event in result.events if event.kind == "tool"] == []
 
 
@@ -98,7 +98,7 @@ def test_job_has_one_for_all_its_steps(run, scripted_llm):
     scripted_llm.says("One.", usage=usage(900)).says("Two.", usage=usage(900))
     result = run(GO, GO, GO, budget={"tokens": 1_500})
     assert (result.outcome, scripted_llm.request_count) == ("errored", 2)
-    assert "job `job` has spent its budget: 1,800 of 1,500 tokens" in result.error
+    assert "the budget of job `job` is spent: 1,800 of 1,500 tokens" in result.error
 
 
 def test_resumed_run_goes_on_with_what_its_job_has_left(run, scripted_llm, store, tmp_path, monkeypatch):
@@ -122,7 +122,7 @@ def test_what_a_helper_spends_is_its_callers(run, scripted_llm, helper_llm):
     helper_llm.says("Helped.", usage=usage(950))
     result = run(GO, lead={"budget": {"tokens": 1_000}, "delegate_budget_percent": 100})
     assert (result.outcome, scripted_llm.request_count) == ("errored", 1)
-    assert "agent `lead` has spent its budget: 1,050 of 1,000 tokens" in result.error
+    assert "the budget of agent `lead` is spent: 1,050 of 1,000 tokens" in result.error
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_helper_gets_a_share_of_what_is_left_or_its_own_if_smaller(
     result = run(GO, lead={"budget": {"tokens": 10_000}, **lead}, helper=helper, defaults=defaults)
     assert result.outcome == "succeeded", result.error
     told = next(end.result for end in ends(result) if end.tool == "helper")
-    assert f"agent `helper` has spent its budget: {limit:,} of {limit:,} tokens" in told
+    assert f"the budget of agent `helper` is spent: {limit:,} of {limit:,} tokens" in told
 
 
 def test_helper_that_cannot_be_paid_is_refused_as_data(run, scripted_llm, helper_llm, ends):
@@ -160,7 +160,7 @@ def test_dollars_bound_a_hosted_agent(run, scripted_llm):
     scripted_llm.says(calls=[("list_dir", {})], usage=usage(2_000))
     result = run(GO, lead={"budget": {"usd": 1.5}}, prices=prices)
     assert (result.outcome, scripted_llm.request_count) == ("errored", 1)
-    assert "agent `lead` has spent its budget: $2.0000 of $1.5000" in result.error
+    assert "the budget of agent `lead` is spent: $2.0000 of $1.5000" in result.error
 
 
 def test_dollars_of_a_job_are_those_of_all_steps(run, scripted_llm):
@@ -168,7 +168,7 @@ def test_dollars_of_a_job_are_those_of_all_steps(run, scripted_llm):
     scripted_llm.says("One.", usage=usage(1_000)).says("Two.", usage=usage(1_000))
     result = run(GO, GO, GO, budget={"usd": 1.5}, prices=prices)
     assert (result.outcome, scripted_llm.request_count) == ("errored", 2)
-    assert "job `job` has spent its budget: $2.0000 of $1.5000" in result.error
+    assert "the budget of job `job` is spent: $2.0000 of $1.5000" in result.error
 
 
 @pytest.mark.parametrize("where", ["agent", "job"])
@@ -216,3 +216,35 @@ def test_budget_that_makes_no_sense_is_an_error(budget, words):
     text = {"agents": [agent], "jobs": [{"name": "j", "plan": [{"agent": "a", "prompt": "x"}]}]}
     with pytest.raises(ConfigError, match=words):
         stepsnb.load(json.dumps(text))
+
+
+def test_cap_holds_over_all_runs_of_a_store(run, scripted_llm, store):
+    prices = {scripted_llm.model: {"input": 1_000, "output": 1_000}}
+    stepsnb.cap("1.50", store=store)
+    scripted_llm.says("One.", usage=usage(1_000)).says("Two.", usage=usage(1_000))
+    assert run(GO, prices=prices).outcome == "succeeded"
+    assert run(GO, prices=prices).outcome == "succeeded"
+    result = run(GO, prices=prices)
+    assert (result.outcome, scripted_llm.request_count) == ("errored", 2)
+    assert "the budget of all runs of this store (`cap`) is spent: $2.0000 of $1.5000" in result.error
+    assert stepsnb.cap(store=store).left_usd == 0
+    stepsnb.cap(off=True, store=store)
+    scripted_llm.says("Three.", usage=usage(1_000))
+    assert run(GO, prices=prices).outcome == "succeeded"
+
+
+def test_resumed_run_is_not_counted_twice_by_a_cap(run, scripted_llm, store, tmp_path, monkeypatch):
+    monkeypatch.setenv("FLAGS", str(tmp_path))
+    stepsnb.cap(9, store=store)
+    scripted_llm.says("One.", usage=usage(1_000))
+    prices = {scripted_llm.model: {"input": 1_000, "output": 1_000}}
+    first = run(GO, {"task": "gate", "run": 'test -e "$FLAGS/flag"'}, prices=prices)
+    (tmp_path / "flag").touch()
+    stepsnb.resume(first.run_id, store=store)
+    assert stepsnb.cap(store=store).spent_usd == 1
+
+
+@pytest.mark.parametrize("amount", ["much", "-1", "0", "nan", "inf"])
+def test_cap_that_is_no_amount_is_an_error(store, amount):
+    with pytest.raises(InputError, match=f"cap `{amount}`: give"):
+        stepsnb.cap(amount, store=store)

@@ -1,6 +1,7 @@
 """The magics: `%%steps`, `%%agent`, and the verbs of `%steps`, one file each."""
 
 from .agent import AGENT
+from .cap import CAP
 from .copy import COPY
 from .cost import COST
 from .finish import FINISH
@@ -22,7 +23,9 @@ from .watch import WATCH
 
 __all__ = ["CELL_MAGICS", "VERBS", "Verb", "is_step_list"]
 
-_LINES = (LOAD, PLAN, NEXT, STEP, RUN, FINISH, WATCH, RESUME, REPLAY, RUNS, COST, MODELS, TRAJECTORY, TRANSCRIPT, COPY)
+_RUNNING = (LOAD, PLAN, NEXT, STEP, RUN, FINISH, WATCH, RESUME, REPLAY)
+_LOOKING = (RUNS, COST, CAP, MODELS, TRAJECTORY, TRANSCRIPT, COPY)
+_LINES = (*_RUNNING, *_LOOKING)
 
 CELL_MAGICS: dict[str, Verb] = {verb.name: verb for verb in (STEPS, AGENT)}
 """Cell magics by name."""
