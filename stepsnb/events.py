@@ -367,6 +367,15 @@ class Retry(Event):
     wait_s: float = 0.0
 
 
+class Failover(Event):
+    """A model is down and its attempts are spent: the conversation goes on with another one."""
+
+    turn: int = 0
+    from_model: str = ""
+    to_model: str = ""
+    reason: str = ""
+
+
 class CompactionBudget(Event):
     """When a conversation will be summarised, in tokens (None: never), and the window it follows from.
 
@@ -455,6 +464,7 @@ AnyEvent = (
     | Question
     | Nudge
     | Retry
+    | Failover
     | CompactionBudget
     | Compaction
     | LoopWarning

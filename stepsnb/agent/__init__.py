@@ -1,8 +1,10 @@
 """One conversation, from its first message to the reason it stopped; no storage, no pipeline, no notebook."""
 
 from .compaction import Budget, budget_of
+from .deps import AgentDeps, AgentResult, StopReason, SyntheticCall
+from .failover import ModelSource
 from .history import groups, rebuild_history, sendable
-from .loop import AgentDeps, AgentResult, StopReason, SyntheticCall, run_agent
+from .loop import run_agent
 from .obligations import Obligations, OwedCall, missing_calls
 from .system import build_system_text
 from .toolcalls import ToolRunner
@@ -11,6 +13,7 @@ __all__ = [
     "AgentDeps",
     "AgentResult",
     "Budget",
+    "ModelSource",
     "Obligations",
     "OwedCall",
     "StopReason",

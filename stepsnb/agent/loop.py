@@ -1,17 +1,12 @@
 """The turn loop: one function that takes tools and a history and says why it stopped."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
-
 import msgspec
 
-from ..effects import DEFAULTS, EffectFailed, Executor, RetryPolicy
+from ..effects import EffectFailed
 from ..errors import ProviderError
 from ..events import (
     ContextTruncated,
     ContextUsage,
-    Emit,
     LoopWarning,
     MessageAdded,
     Nudge,
@@ -24,79 +19,18 @@ from ..events import Tool as ToolEvent
 from ..llm import Choice, Reply
 from ..messages import OPENING_CALL, Mark, Message, ToolCall, tool_result, user
 from ..settings import DEADLINE_SHARE
-from .compaction import Budget, SizeMeter
-from .compactor import Compactor
+from .compaction import SizeMeter
 from .continuation import Continuation, Continuations, Kind
+from .deps import AgentDeps, AgentResult, StopReason
+from .failover import ModelLine, ModelSource
 from .loop_detection import Judgement, LoopDetector
-from .obligations import Obligations
-from .toolcalls import ToolRunner, cut_off_call
+from .toolcalls import cut_off_call
 from .truncation import TruncationDetector
-from .turn import BrokeOff, Conversation, Requester, request_reply
-
-
-class StopReason(StrEnum):
-    """Why a conversation ended."""
-
-    ANSWERED = "answered"
-    WRAPPED_UP = "wrapped_up"
-    OWED = "owed"
-    EMPTY = "empty"
-    LOOPING = "looping"
-    PROVIDER = "provider"
-    BUDGET = "budget"
+from .turn import BrokeOff
 
 
 class BudgetSpent(Exception):
     """Nothing more may be spent on a conversation; the message says whose budget that was."""
-
-
-@dataclass(frozen=True, slots=True)
-class SyntheticCall:
-    """A call that no model made, and its result: how files and decisions reach a conversation at its start."""
-
-    name: str
-    arguments: str
-    result: str
-
-
-@dataclass(slots=True)
-class AgentDeps:
-    """Everything a conversation needs from outside.
-
-    `max_turns` 0 means no cap; `window` is the model's context window in tokens, None when not known. `is_free`
-    says that requests cost nothing whatever they use, those that break off included. `opening` follows the first
-    message. `policy` bounds and repeats the requests of one reply. With a `budget` a conversation that outgrows it is
-    summarised by `summarizer`, the same model without tools. `breach` says whose money is spent, None while there is
-    some: no request is sent and no tool runs after that. `deadline` gives the seconds that are left and had at first,
-    None where none runs.
-    """
-
-    chat: Conversation
-    model: str
-    messages: Sequence[str]
-    tools: ToolRunner
-    emit: Emit
-    obligations: Obligations = field(default_factory=Obligations)
-    max_turns: int = 0
-    window: int | None = None
-    is_free: bool = False
-    opening: Sequence[SyntheticCall] = ()
-    policy: RetryPolicy = DEFAULTS["llm"]
-    executor: Executor | None = None
-    budget: Budget | None = None
-    summarizer: Conversation | None = None
-    deadline: Callable[[], tuple[float, float] | None] = lambda: None
-    breach: Callable[[], str | None] = lambda: None
-
-
-@dataclass(frozen=True, slots=True)
-class AgentResult:
-    """How a conversation ended: its last text, and for anything but an answer the reason in words."""
-
-    stop: StopReason
-    text: str
-    turns: int
-    reason: str | None = None
 
 
 async def run_agent(deps: AgentDeps, history: list[Message]) -> AgentResult:
@@ -115,7 +49,6 @@ class _Held:
     def __init__(self, deps: AgentDeps, history: list[Message]) -> None:
         self._deps = deps
         self._history = history
-        self._requester = Requester(deps.chat, deps.model, deps.emit, deps.policy, deps.is_free, deps.executor)
         self._turn = 0  # of the last reply asked for; those that were not whole are turns of their own in the record
         self._spent = 0  # whole replies, which is what `max_turns` counts
         self._text = ""
@@ -124,11 +57,21 @@ class _Held:
         self._loops = LoopDetector()
         self._truncation = TruncationDetector()
         self._size = SizeMeter([tool.spec for tool in deps.tools.tools.values()])
-        self._compactor = Compactor(
-            self._requester, deps.budget, deps.summarizer, self._size, on_rewritten=self._truncation.reset
+        self._line = ModelLine(
+            deps.source,
+            deps.fallback,
+            emit=deps.emit,
+            policy=deps.policy,
+            size=self._size,
+            on_rewritten=self._truncation.reset,
+            on_changed=self._on_changed,
         )
         self._is_warned = False
         self._had_decided = False  # before the message that is being answered
+
+    def _on_changed(self, source: ModelSource) -> None:
+        self._truncation.reset()
+        self._deps.obligations.is_constrained = source.is_constrained
 
     async def hold(self) -> AgentResult:
         last = len(self._deps.messages) - 1
@@ -191,7 +134,8 @@ class _Held:
     def _end(self, stop: StopReason, text: str, reason: str | None = None) -> AgentResult:
         if stop in (StopReason.LOOPING, StopReason.EMPTY) and (unmet := self._deps.obligations.unmet()):
             reason = f"{reason}; {unmet}"
-        return AgentResult(stop, text, self._spent, reason)
+        line = self._line
+        return AgentResult(stop, text, self._spent, reason, line.passed, line.source.model if line.passed else None)
 
     def _empty(self, reply: Reply) -> AgentResult:
         return self._end(StopReason.EMPTY, self._text, _why_empty(reply))
@@ -226,11 +170,11 @@ class _Held:
             self._check_budget()
             self._warn_of_deadline()
             if not parts:  # a reply is gone on with where it stopped only while it is there word by word
-                await self._compactor.fit(self._history, self._turn)
+                await self._line.fit(self._history, self._turn)
             self._turn += 1
-            self._deps.emit(TurnStarted(turn=self._turn, model=self._deps.model))
+            self._deps.emit(TurnStarted(turn=self._turn, model=self._line.source.model))
             try:
-                reply = await request_reply(self._requester, self._history, self._turn, choice)
+                reply = await self._line.request(self._history, self._turn, choice)
             except BrokeOff as broke:
                 self._keep_broken(broke, parts)
                 continue
@@ -265,7 +209,7 @@ class _Held:
             self._deps.emit(
                 TurnFinished(
                     turn=self._turn,
-                    model=self._deps.model,
+                    model=self._line.source.model,
                     text=broke.text,
                     thinking=broke.thinking,
                     marks=[Mark.DROPPED],
@@ -284,7 +228,7 @@ class _Held:
         try:
             asked = self._continuations.go_on(kind, has_text=has_text)
         except ProviderError as exc:
-            raise ProviderError(f"model `{self._deps.model}`: {exc} ({reason})") from exc
+            raise ProviderError(f"model `{self._line.source.model}`: {exc} ({reason})") from exc
         self._deps.emit(
             Retry(
                 turn=self._turn,
@@ -304,7 +248,7 @@ class _Held:
         deps.emit(
             TurnFinished(
                 turn=self._turn,
-                model=deps.model,
+                model=self._line.source.model,
                 finish_reason=reply.finish_reason,
                 text=reply.text,
                 thinking=reply.thinking,
@@ -319,8 +263,9 @@ class _Held:
             )
         usage = reply.usage
         used = usage.total_tokens if usage and usage.prompt_tokens else self._size.measure_request(history)
-        compact_at = None if deps.budget is None else deps.budget.compact_at
-        deps.emit(ContextUsage(used=used, total=deps.window, compact_at=compact_at))
+        source = self._line.source
+        compact_at = None if source.budget is None else source.budget.compact_at
+        deps.emit(ContextUsage(used=used, total=source.window, compact_at=compact_at))
         return reply
 
     def _check_truncation(self, reply: Reply, choice: Choice) -> None:

@@ -77,7 +77,7 @@ class Obligations:
         self._calls = tuple(calls)
         self._nudge = nudge
         self._has_file = has_file
-        self._is_constrained = is_constrained
+        self.is_constrained = is_constrained
         self._tools = tuple(tools)
         self._forcing = is_constrained
         self._deciding = is_constrained and set(tools) <= set(decisions)
@@ -120,17 +120,17 @@ class Obligations:
         """
         if self._required and self._forcing:
             return Choice(tools=(self._required[0],), must_call=True)
-        if self._is_constrained and self.is_final and (self._nudges or self._is_circling or self._deciding):
+        if self.is_constrained and self.is_final and (self._nudges or self._is_circling or self._deciding):
             owed = self._owed_choice()
             if owed is not None:
                 return owed
         if self._decisions and self._may_decide and not self.decision_waits_for():
             return Choice(tools=(self._decisions[0],), must_call=True)
-        return Choice(may_call=not (self._is_constrained and self._is_circling))
+        return Choice(may_call=not (self.is_constrained and self._is_circling))
 
     @property
     def _may_decide(self) -> bool:
-        return self._deciding or (self._is_constrained and self._is_circling and self.is_final)
+        return self._deciding or (self.is_constrained and self._is_circling and self.is_final)
 
     def _owed_choice(self) -> Choice | None:
         """Hold a constrained reply to the first call, else to the files, that are put to the model again."""

@@ -120,7 +120,8 @@ def secrets_of(pipeline: Pipeline, steps: Iterable[Step]) -> list[str]:
     That is all of the pipeline, whose text is recorded, and of `steps` with those inside them and their hooks.
     Values of less than `SECRET_CHARACTERS` are left alone.
     """
-    named = [agent.source.api_key_env for agent in pipeline.agents]
+    sources = [source for agent in pipeline.agents for source in (agent.source, *(f.source for f in agent.fallback))]
+    named = [source.api_key_env for source in sources]
     named += [provider.key_env for provider in PROVIDERS.values()]
     found = [os.environ.get(name, "").strip() for name in named if name]
     planned = [step for job in pipeline.jobs for step in (*job.plan, *job.hooks.values())]

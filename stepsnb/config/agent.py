@@ -10,6 +10,7 @@ from ..suggest import unknown_name
 from . import unsupported
 from .budget import BudgetSpec
 from .concept import Complaint
+from .fallback import FallbackSpec
 from .grants import DEFAULT_TOOLS, BuiltinGrant, Grant
 from .image import Contained, image_complaints
 from .retry import RetryLayers
@@ -55,6 +56,9 @@ class AgentKeys(Contained):
     context_window: AtLeast1 | None = Field(default=None, description="In tokens.")
     preflight: Preflight | None = Field(
         default=None, description="`false`: no request that the conversation doesn't need."
+    )
+    fallback: tuple[FallbackSpec, ...] = Field(
+        default=(), description="Sources to go on with, in order, when the one before is down."
     )
     budget: BudgetSpec | None = Field(
         default=None, description="What one of its conversations may spend, with all that it delegates."

@@ -35,7 +35,17 @@ _NODES = frozenset({"steps", "step", "block", "on_success", "on_failure", "on_er
 NOT_OF_STEP = _BOUNDS | _ON_THE_SIDE | {"trigger", "max_in_flight"}
 """Fields of a step that are no part of its identity; nor are `limit` and `fail_fast` of a block."""
 
-NOT_OF_AGENT = _BOUNDS | _ON_THE_SIDE | {"budget", "compact_after_tokens", "context_window", "delegate_budget_percent"}
+NOT_OF_AGENT = (
+    _BOUNDS
+    | _ON_THE_SIDE
+    | {
+        "budget",
+        "compact_after_tokens",
+        "context_window",
+        "delegate_budget_percent",
+        "fallback",
+    }
+)
 """Fields of an agent that are no part of the identity of its steps; its description is part of who calls it."""
 
 NOT_OF_TOOL = frozenset({"timeout_s", "retry", "default", "answered_by", "max_questions"})

@@ -36,7 +36,8 @@ class RunContext:
 
     `cache` knows what steps left in earlier runs, None for a run that keeps nothing. `artifacts` is everything that
     was captured, whichever branch made it; of one name the last. `notes_wanted` names the steps whose note another
-    one reads. `versions` is set by the run itself. Where the run itself is elsewhere, questions go to
+    one reads. `versions` is set by the run itself. `sources_passed` counts, by agent, the
+    sources that turned out to be down. Where the run itself is elsewhere, questions go to
     `ask_elsewhere`. An `executor` runs branches and cells in other processes.
     """
 
@@ -52,6 +53,7 @@ class RunContext:
     artifacts: dict[str, ArtifactTree] = field(default_factory=dict)
     notes_wanted: frozenset[str] = frozenset()
     questions: int = 0
+    sources_passed: dict[str, int] = field(default_factory=dict)
     ask_elsewhere: AskElsewhere | None = None
     executor: "Executor | None" = None
 
@@ -219,6 +221,7 @@ class StepEnd:
     data: object = None
     output: str | None = None
     is_final: bool = False
+    fallback_model: str | None = None
 
     @classmethod
     def timed_out(cls, allowed: str, text: str | None = None, owed: str | None = None) -> "StepEnd":

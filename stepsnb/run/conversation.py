@@ -5,10 +5,12 @@ import math
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from ..agent import (
     AgentDeps,
     AgentResult,
+    ModelSource,
     Obligations,
     OwedCall,
     StopReason,
@@ -21,7 +23,8 @@ from ..agent import (
 from ..config import Agent, AgentGrant, CustomGrant, OutputSpec
 from ..effects import EffectFailed, agent_layers, attempts_layer, policy_for, run_effect
 from ..errors import Aborted, ErrorCode, StepsError
-from ..events import CompactionBudget, MessageAdded, StepFinished, StepStarted
+from ..events import CompactionBudget, MessageAdded, Note, StepFinished, StepStarted
+from ..llm import ModelClient
 from ..messages import cut_utf8, system
 from ..outcome import Outcome
 from ..settings import DELEGATE_BUDGET_PERCENT, MAX_TURNS, STEP_TIMEOUT_S, TASK_OUTPUT_BYTES
@@ -139,13 +142,11 @@ class Conversations:
 
         Raises what ends a step at once: `Aborted`, `InputError`, `WorkspaceError` and cancellation.
         """
-        agent, client = brief.agent, self._models.of(brief.agent)
-        check_price(client.target, agent.name, ctx.meter)
-        window = await client.window()
-        budget = budget_of(compact_after_tokens=agent.compact_after_tokens, window=window.tokens, source=window.source)
-        ctx.emit(
-            CompactionBudget(compact_at=budget.compact_at, window=budget.window, window_source=budget.window_source)
-        )
+        agent = brief.agent
+        passed = ctx.run.sources_passed.get(agent.name, 0)
+        clients = [self._models.of(agent), *self._models.fallback_of(agent)][passed:]
+        for client in clients:
+            check_price(client.target, agent.name, ctx.meter)
         own = build_tools(
             agent.tools,
             selected=brief.selected,
@@ -155,7 +156,7 @@ class Conversations:
             spawn=lambda grant: self._spawner(grant, brief, ctx),
         )
         granted = (*own, *brief.tools)
-        target, decided, attempts = client.target, Decided(), brief.attempts or agent.attempts
+        decided, attempts = Decided(), brief.attempts or agent.attempts
         names = [tool.name for tool in granted]
         decisions = brief.decision_names
         obligations = Obligations(
@@ -165,32 +166,59 @@ class Conversations:
             calls=brief.calls,
             nudge=brief.nudge,
             has_file=ctx.has_file,
-            is_constrained=target.tool_mode == "json",
+            is_constrained=clients[0].target.tool_mode == "json",
             tools=[*names, *decisions],
         )
         ctx.owed = obligations.unmet
         tools = (*granted, *_decision_tools(brief, decided, obligations, ctx))
+        first, *others = (partial(self._open, client, tools, agent, ctx) for client in clients)
+        source = await first()
         deps = AgentDeps(
-            chat=client.open([tool.spec for tool in tools]),
-            model=target.label,
+            chat=source.chat,
+            model=source.model,
+            fallback=others,
             messages=brief.messages,
             tools=self._runner(tools, agent, ctx),
             emit=ctx.emit,
             obligations=obligations,
             max_turns=int(first_set(brief.max_turns, agent.max_turns, default=MAX_TURNS)),
-            window=window.tokens,
-            is_free=target.price is not None and not (target.price.input or target.price.output),
+            window=source.window,
+            is_free=source.is_free,
             opening=brief.opening,
             policy=policy_for("llm", *agent_layers("llm", agent.retry), attempts_layer(attempts)),
-            executor=self._models.room_of(agent),
-            budget=budget,
-            summarizer=client.open([]),
+            executor=source.executor,
+            budget=source.budget,
+            summarizer=source.summarizer,
             deadline=ctx.time_left,
             breach=ctx.meter.breach,
         )
         text = build_system_text(agent.system, inputs=brief.inputs, outputs=brief.outputs, timeout_s=ctx.timeout_s)
         ctx.emit(MessageAdded(role="system", text=text))
-        return Held(await run_agent(deps, [system(text)]), obligations, decided)
+        result = await run_agent(deps, [system(text)])
+        if result.fallback and result.stop is not StopReason.PROVIDER:
+            # Pinned: the next conversation of this agent in the run begins where this one could be held.
+            before = ctx.run.sources_passed.get(agent.name, 0)
+            ctx.run.sources_passed[agent.name] = max(before, passed + result.fallback)
+        return Held(result, obligations, decided)
+
+    async def _open(self, client: ModelClient, tools: Sequence[Tool], agent: Agent, ctx: StepContext) -> ModelSource:
+        """Get a source of an agent ready for a conversation; says of what size that may be."""
+        await client.prepare(lambda text: ctx.emit(Note(text=text)))
+        window, target = await client.window(), client.target
+        budget = budget_of(compact_after_tokens=agent.compact_after_tokens, window=window.tokens, source=window.source)
+        ctx.emit(
+            CompactionBudget(compact_at=budget.compact_at, window=budget.window, window_source=budget.window_source)
+        )
+        return ModelSource(
+            chat=client.open([tool.spec for tool in tools]),
+            model=target.label,
+            window=window.tokens,
+            is_free=target.price is not None and not (target.price.input or target.price.output),
+            executor=self._models.room_of(agent) if client is self._models.of(agent) else None,
+            budget=budget,
+            summarizer=client.open([]),
+            is_constrained=target.tool_mode == "json",
+        )
 
     def _runner(self, tools: Sequence[Tool], agent: Agent, ctx: StepContext) -> ToolRunner:
         context = ToolContext(root=ctx.root, ask=self._asker(agent.name, ctx), shell=ctx.shell)
@@ -285,6 +313,7 @@ class Conversations:
                     duration_s=time.monotonic() - began,
                     response=None if held is None else cut_utf8(held.result.text, TASK_OUTPUT_BYTES),
                     wrapped_up=held is not None and held.result.stop is StopReason.WRAPPED_UP,
+                    fallback_model=None if held is None else held.result.fallback_model,
                 )
             )
 

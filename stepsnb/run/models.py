@@ -5,16 +5,19 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from weakref import WeakValueDictionary
 
-from ..config import Agent, AgentGrant, Pipeline
+from ..config import Agent, AgentGrant, Pipeline, Source
 from ..effects import Slots
 from ..llm import ModelClient, Target, find_client, resolve_target
 from ..settings import SECRET_CHARACTERS
 
 
-def resolve_agent(pipeline: Pipeline, agent: Agent, run_id: str = "") -> Target:
-    """Find where an agent's requests go in a run; raises InputError when its key or provider is missing."""
+def resolve_agent(pipeline: Pipeline, agent: Agent, run_id: str = "", *, source: Source | None = None) -> Target:
+    """Find where an agent's requests go in a run, or would go with another source.
+
+    Raises: InputError when its key or provider is missing.
+    """
     return resolve_target(
-        agent.source,
+        source or agent.source,
         agent=agent,
         prices=pipeline.prices,
         default_model=pipeline.defaults.model,
@@ -44,20 +47,29 @@ class Models:
         Raises: InputError for a missing key, an unknown provider, or a `source.client` that is none.
         """
         self._clients: dict[str, ModelClient] = {}
+        self._fallback: dict[str, list[ModelClient]] = {}
         self.secrets: list[str] = []
         """Keys of clients that the user brought along, which are in no variable of the environment."""
         for found in agents_within(pipeline, agent):
-            target = resolve_agent(pipeline, found, run_id)
-            client = None if target.client is None else find_client(target.client, objects)
-            key = getattr(client, "api_key", None)
-            if isinstance(key, str) and len(key) >= SECRET_CHARACTERS:
-                self.secrets.append(key)
-            self._clients[found.name] = ModelClient(target, client=client)
+            sources = (found.source, *(each.source for each in found.fallback))
+            first, *others = (self._client(resolve_agent(pipeline, found, run_id, source=s), objects) for s in sources)
+            self._clients[found.name], self._fallback[found.name] = first, others
         self._rooms: dict[str, Slots] = {}
+
+    def _client(self, target: Target, objects: Mapping[str, Any]) -> ModelClient:
+        client = None if target.client is None else find_client(target.client, objects)
+        key = getattr(client, "api_key", None)
+        if isinstance(key, str) and len(key) >= SECRET_CHARACTERS:
+            self.secrets.append(key)
+        return ModelClient(target, client=client)
 
     def of(self, agent: Agent) -> ModelClient:
         """The client of an agent."""
         return self._clients[agent.name]
+
+    def fallback_of(self, agent: Agent) -> list[ModelClient]:
+        """The clients of the sources an agent goes on with, in order; not prepared."""
+        return self._fallback[agent.name]
 
     async def prepare(self, on_note: Callable[[str], None]) -> None:
         """Get every model ready, so that none fails to start in the middle of a conversation."""
@@ -72,7 +84,7 @@ class Models:
 
     async def close(self) -> None:
         """Let go of them."""
-        for client in self._clients.values():
+        for client in (*self._clients.values(), *(each for others in self._fallback.values() for each in others)):
             await client.close()
 
 

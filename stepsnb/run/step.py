@@ -92,6 +92,7 @@ async def run_step(
                 note=end.note,
                 output=end.output,
                 is_final=end.is_final,
+                fallback_model=end.fallback_model,
             )
         )
         reason, text, note = (

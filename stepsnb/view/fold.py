@@ -33,6 +33,7 @@ from ..events import (
     ContextTruncated,
     ContextUsage,
     Event,
+    Failover,
     LoopWarning,
     MessageAdded,
     Note,
@@ -186,7 +187,7 @@ class Fold:
                 transcript.questions.add(event)
                 self._set(step.path, questions=transcript.questions.count)
                 self._mark_waiting(step)
-            case Nudge() | Retry() | LoopWarning():
+            case Nudge() | Retry() | LoopWarning() | Failover():
                 transcript.add_incident(event)
             case Note():
                 transcript.add_note(event)

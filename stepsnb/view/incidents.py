@@ -5,7 +5,7 @@ The tone is `problem`, `mended` (it went wrong and goes on) or `info`.
 
 from typing import NamedTuple
 
-from ..events import Compaction, ContextTruncated, LoopWarning, Nudge, Retry, TurnFinished
+from ..events import Compaction, ContextTruncated, Failover, LoopWarning, Nudge, Retry, TurnFinished
 from ..messages import Mark
 from .visible import one_line
 from .words import duration_words
@@ -66,6 +66,11 @@ def compaction_incident(event: Compaction) -> Incident:
         return Incident(f"summarising {event.before:,} tokens…", "info")
     after = "" if event.after is None else f" → {event.after:,}"
     return Incident(f"summarised the conversation: {event.before:,}{after} tokens", "mended")
+
+
+def failover_incident(event: Failover) -> Incident:
+    """Say which model the conversation goes on with."""
+    return Incident(f"{event.from_model} is down, so {event.to_model} goes on with the conversation", "mended")
 
 
 def loop_incident(event: LoopWarning) -> Incident:

@@ -10,6 +10,7 @@ from ..events import (
     Artifact,
     Compaction,
     ContextTruncated,
+    Failover,
     LoopWarning,
     MessageAdded,
     Note,
@@ -25,6 +26,7 @@ from .document import Path
 from .incidents import (
     Incident,
     compaction_incident,
+    failover_incident,
     loop_incident,
     nudge_incident,
     retry_incident,
@@ -69,7 +71,7 @@ class Transcript:
         else:
             self._progress = (start, self.note(event.text, tone="info"))
 
-    def add_incident(self, event: Retry | Nudge | LoopWarning | ContextTruncated) -> None:
+    def add_incident(self, event: Retry | Nudge | LoopWarning | ContextTruncated | Failover) -> None:
         """Say what went wrong; the message that tells the model, which follows, is not shown again."""
         match event:
             case Retry():
@@ -82,6 +84,8 @@ class Transcript:
                 self._say(loop_incident(event))
             case ContextTruncated():
                 self._say(truncation_incident(event))
+            case Failover():
+                self._say(failover_incident(event))
 
     def add_compaction(self, event: Compaction) -> None:
         """Say that the conversation is being summarised; at the end what came of it, in the same place."""

@@ -10,14 +10,12 @@ from pydantic_core import CoreSchema
 
 from ...settings import ATTEMPTS, MAX_CONTEXT_BYTES
 from ...suggest import unknown_name
-from .. import unsupported
 from ..artifact_paths import directory_problem, is_open
 from ..assertion import StepAssert
 from ..concept import Complaint, Concept
 from ..grants import Selected
 from ..output import Output, schema_complaints
 from ..scalars import AnyText, ArtifactName, AtLeast0, Attempts, DurationS, Flag, Name, Text, VariableName
-from ..unsupported import Unsupported
 from .across import Crossed, across_complaints
 from .base import Bounded, StepBase, artifact_complaints, file_complaints
 from .cells import template_complaints
@@ -57,11 +55,11 @@ class AgentStep(Crossed, Routed, Bounded, StepBase):
     `tools` are what the step selects, None for the agent's whole grant.
     """
 
-    unsupported_keys: ClassVar[Unsupported] = unsupported.AGENT_STEP
     misplaced_keys: ClassVar[dict[str, str]] = {
         **dict.fromkeys(
             ("container_limits", "image", "network", "privileged", "user"), "is set on the agent; write it there"
         ),
+        "fallback": "is set on the agent; write it there",
         "retry": "is set on the agent; write it there",
         "run": "is for tasks; say in `messages:` what to do",
         "system": "is set on the agent; write it there",

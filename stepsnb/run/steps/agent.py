@@ -93,4 +93,5 @@ def _judge(step: AgentStep, held: Held, ctx: StepContext) -> StepEnd:
         data=decided.data,
         output=decided.output,
         is_final=result.stop is StopReason.BUDGET,
+        fallback_model=result.fallback_model,
     )
