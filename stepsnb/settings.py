@@ -281,5 +281,8 @@ ARTIFACT_LOCK: Final = "artifacts.lock"
 ARTIFACT_REST_S: Final = 600.0
 """An artifact that no run names goes only when nobody took it for so long: its run may be about to begin."""
 
+MAILBOX_POLL_S: Final = 0.2
+"""A run that waits for an answer looks this often whether one came from another kernel or shell."""
+
 TURN_POLL_S: Final = 0.1
 """A run that waits for another one of its job looks this often whether it is its turn."""

@@ -1,12 +1,13 @@
 """What the front ends call: each verb once, the same from Python, a magic and the command line."""
 
 from .again import replay, resume, start_replay, start_resume
+from .answers import answer, approvals, approve, questions, reject
 from .outputs import copy
 from .pipeline import LoadedPipeline, load
 from .plan import plan
 from .run import OpenRun, Run, RunHandle
 from .spend_cap import cap
-from .tables import cost, models, questions, requests, runs, sql, steps, tool_calls, trajectory, transcript, turns
+from .tables import cost, models, requests, runs, sql, steps, tool_calls, trajectory, transcript, turns
 from .watching import watch
 
 __all__ = [
@@ -14,6 +15,9 @@ __all__ = [
     "OpenRun",
     "Run",
     "RunHandle",
+    "answer",
+    "approvals",
+    "approve",
     "cap",
     "copy",
     "cost",
@@ -21,6 +25,7 @@ __all__ = [
     "models",
     "plan",
     "questions",
+    "reject",
     "replay",
     "requests",
     "resume",

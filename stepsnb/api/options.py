@@ -31,8 +31,9 @@ class RunOptions(TypedDict, total=False):
     `vars` fill `((name))`; `answers` stand ready for questions (a mapping from a part of the question to its
     answer, or a list used front to back); `files` (paths of files and folders, or one) become the artifact `files`;
     `functions` are looked up by `{python: name}` grants before the caller's own module; `store` is the folder runs
-    are kept in, `.steps` when not given; `memory=True` keeps nothing. `asker` puts questions to a person. `on_event`
-    is called on the engine's thread for every event in order; what it raises ends the run and reaches the caller.
+    are kept in, `.steps` when not given; `memory=True` keeps nothing. `asker` puts questions to a person; without one,
+    or where nobody is there, `parks=True` waits for an answer from another kernel or shell. `on_event` is called on the
+    engine's thread for every event in order; what it raises ends the run and reaches the caller.
     """
 
     vars: Mapping[str, object] | None
@@ -42,6 +43,7 @@ class RunOptions(TypedDict, total=False):
     functions: Functions | None
     memory: bool
     asker: Asker | None
+    parks: bool
     on_event: Emit | None
 
 

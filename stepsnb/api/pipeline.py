@@ -11,7 +11,7 @@ from ..config import Job, Pipeline, load_file, load_steps, load_text
 from ..engine import engine
 from ..errors import ConfigError, InputError
 from ..events import Event, StepSkipped, StepStarted
-from ..people import GivenAnswers, Ladder
+from ..people import GivenAnswers, Ladder, Mailbox
 from ..plan import build_plan
 from ..run import JobRun, Recorder, RunResult, RunSetup, StepCache, new_run_id, past_of
 from ..run.context import RunContext
@@ -198,7 +198,13 @@ class LoadedPipeline:
         if unknown:
             raise InputError(f"unknown option `{min(unknown)}`; there are: {', '.join(RunOptions.__annotations__)}")
         functions = functions_of(options.get("functions"), self._functions)
-        ladder = Ladder(GivenAnswers.from_value(options.get("answers")), options.get("asker"))
+        mailbox = Mailbox(place.root) if place.is_kept else None
+        ladder = Ladder(
+            GivenAnswers.from_value(options.get("answers")),
+            options.get("asker"),
+            mailbox=mailbox,
+            parks=options.get("parks", False),
+        )
         whole = self._adapted(options)
         pipeline = adapt(whole)
         plan = build_plan(pipeline, job)
@@ -226,6 +232,7 @@ class LoadedPipeline:
             scope=Scope(meter=Meter(cap_meter(place.root))) if place.is_kept else Scope(),
             cache=StepCache(place.root, kept.cache if kept is not None else None) if place.is_kept else None,
         )
+        context.asked.recall(before, mailbox)
         if setup is None:
             decisions = {} if after is None else after.decisions
             setup = RunSetup(tuple(artifacts), decisions, forked_from=None if after is None else after.run_id)

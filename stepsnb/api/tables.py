@@ -20,7 +20,7 @@ def _store(store: PathLike | None) -> frames.Store:
     return frames.Store(store_root(store))
 
 
-def _id(run: "RunId | None") -> str | None:
+def id_of(run: "RunId | None") -> str | None:
     """Return a run's id; a run of this process stands for its own."""
     return run if run is None or isinstance(run, str) else run.run_id
 
@@ -32,47 +32,42 @@ def runs(*, store: PathLike | None = None) -> "pd.DataFrame":
 
 def steps(run: "RunId | None" = None, *, store: PathLike | None = None) -> "pd.DataFrame":
     """One row a step; of every run when `run` is None."""
-    return frames.steps_df(_store(store), _id(run))
+    return frames.steps_df(_store(store), id_of(run))
 
 
 def turns(run: "RunId | None" = None, *, store: PathLike | None = None) -> "pd.DataFrame":
     """One row a model reply."""
-    return frames.turns_df(_store(store), _id(run))
+    return frames.turns_df(_store(store), id_of(run))
 
 
 def requests(run: "RunId | None" = None, *, store: PathLike | None = None) -> "pd.DataFrame":
     """One row an HTTP request to a model."""
-    return frames.requests_df(_store(store), _id(run))
+    return frames.requests_df(_store(store), id_of(run))
 
 
 def tool_calls(run: "RunId | None" = None, *, store: PathLike | None = None) -> "pd.DataFrame":
     """One row a tool call."""
-    return frames.tool_calls_df(_store(store), _id(run))
+    return frames.tool_calls_df(_store(store), id_of(run))
 
 
 def cost(run: "RunId | None" = None, *, store: PathLike | None = None) -> "pd.DataFrame":
     """Tokens and US dollars by step, agent and model; `incomplete` where a price is unknown."""
-    return frames.cost_df(_store(store), _id(run))
+    return frames.cost_df(_store(store), id_of(run))
 
 
 def models(run: "RunId | None" = None, *, store: PathLike | None = None) -> "pd.DataFrame":
     """One row a model: requests, replies and tool calls, how many failed, and what was wrong with replies."""
-    return frames.models_df(_store(store), _id(run))
-
-
-def questions(run: "RunId | None" = None, *, store: PathLike | None = None) -> "pd.DataFrame":
-    """One row a question that was asked, with its answer and who gave it."""
-    return frames.questions_df(_store(store), _id(run))
+    return frames.models_df(_store(store), id_of(run))
 
 
 def trajectory(run: "RunId", *, store: PathLike | None = None) -> "pd.DataFrame":
     """One row a tool call of a run, in order; a sub-agent's behind the call it answers."""
-    return frames.trajectory_df(_store(store), _id(run) or "")
+    return frames.trajectory_df(_store(store), id_of(run) or "")
 
 
 def transcript(run: "RunId", *, store: PathLike | None = None) -> "pd.DataFrame":
     """One row a message of a run or a note about it, in order."""
-    return frames.transcript_df(_store(store), _id(run) or "")
+    return frames.transcript_df(_store(store), id_of(run) or "")
 
 
 def sql(query: str, *, store: PathLike | None = None) -> "pd.DataFrame":

@@ -8,12 +8,14 @@ from .. import __version__
 from ..errors import Aborted, InputError, StepsError
 from ..outcome import EXIT_CODES, Outcome
 from . import (
+    answer,
     cap,
     copy,
     cost,
     demo,
     models,
     plan,
+    questions,
     replay,
     resume,
     run,
@@ -29,7 +31,7 @@ from .output import OutputError, open_closed_streams, print_json, say, silence
 
 _VERBS = (
     *(run, resume, replay, watch, plan, validate, test, schema),
-    *(runs, cost, cap, models, trajectory, transcript, copy, demo),
+    *(questions, answer, runs, cost, cap, models, trajectory, transcript, copy, demo),
 )
 
 

@@ -37,6 +37,7 @@ class Starter(Protocol):
         store: "Path | None",
         memory: bool,
         asker: "Asker | None",
+        parks: bool,
         on_event: "Emit",
     ) -> "RunHandle":
         """Start it and return at once."""
@@ -64,6 +65,7 @@ def watch_until_stopped(
         store=args.store,
         memory=args.memory,
         asker=None if args.no_wait else terminal_asker(out),
+        parks=not args.no_wait and not args.memory,
         on_event=LiveText(out),
     )
     stops.tell(handle if is_interruptible else Unhurried(handle))

@@ -11,9 +11,10 @@ from ..config import Pipeline
 from ..errors import WorkspaceError
 from ..events import Artifact, Emit, Event, Request
 from ..outcome import Outcome
-from ..people import Ladder
+from ..people import Ladder, Respond
 from ..tools import AskReply, AskRequest
 from ..workspace import ArtifactTree, Root, RunWorkspace, Shell, StepDir
+from .asked import Asked
 from .meter import Meter
 from .recorder import Recorder
 from .reuse import StepCache
@@ -53,6 +54,7 @@ class RunContext:
     artifacts: dict[str, ArtifactTree] = field(default_factory=dict)
     notes_wanted: frozenset[str] = frozenset()
     questions: int = 0
+    asked: Asked = field(default_factory=Asked)
     sources_passed: dict[str, int] = field(default_factory=dict)
     ask_elsewhere: AskElsewhere | None = None
     executor: "Executor | None" = None
@@ -68,21 +70,28 @@ class RunContext:
 
         return metered
 
-    async def ask(self, request: AskRequest, *, step_id: str, agent: str) -> AskReply:
-        """Put a question to people for a step of the run, and record what came of it.
+    async def ask(self, request: AskRequest, *, step_id: str, agent: str, respond: Respond | None = None) -> AskReply:
+        """Put a question to people for a step of the run, once, and record what came of it.
 
         Raises: Aborted when nobody answered and there is no default; InputError when a list of answers ran out.
         """
         if self.ask_elsewhere is not None:
             return await self.ask_elsewhere(request, step_id=step_id, agent=agent)
-        self.questions += 1
-        return await self.ladder.ask(
-            request,
-            question_id=f"{self.recorder.run_id}-{self.questions}",
-            agent=agent,
-            emit=self.recorder.step(step_id),
-            settle=self.recorder.settle,
-        )
+        if (known := self.asked.known(request)) is not None:
+            return known
+
+        async def ask() -> AskReply:
+            self.questions += 1
+            return await self.ladder.ask(
+                request,
+                question_id=f"{self.recorder.run_id}-{self.questions}",
+                agent=agent,
+                emit=self.recorder.step(step_id),
+                settle=self.recorder.settle,
+                respond=respond,
+            )
+
+        return await self.asked.once(request, ask)
 
     def keep(self, tree: ArtifactTree, emit: Emit) -> None:
         """Record a captured tree as one of the run's artifacts."""

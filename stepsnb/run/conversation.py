@@ -228,6 +228,8 @@ class Conversations:
         """Return the way an agent asks; the deadline stands still while somebody is waited on."""
 
         async def ask(request: AskRequest) -> AskReply:
+            if (known := ctx.run.asked.known(request)) is not None and ctx.run.ask_elsewhere is None:
+                return known  # nobody is interrupted by that
             if self._asked >= self._max_questions:
                 many = self._max_questions
                 note = f"this step may ask {many} questions (`max_questions`) and has asked them; decide yourself"

@@ -1,7 +1,9 @@
 """Where runs are kept: events appended to spools, and a DuckDB database made from them whenever someone reads."""
 
 from .frames import (
+    approvals_df,
     cost_df,
+    find_question,
     models_df,
     questions_df,
     requests_df,
@@ -23,7 +25,9 @@ __all__ = [
     "DamagedSpool",
     "Spool",
     "Store",
+    "approvals_df",
     "cost_df",
+    "find_question",
     "hold_run",
     "job_events",
     "models_df",

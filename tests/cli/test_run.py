@@ -200,14 +200,14 @@ def test_answers_without_a_part_are_used_in_order(stepsnb, asking):
 
 
 def test_question_without_terminal_takes_its_default(stepsnb, asking):
-    result = stepsnb("run", str(asking("default: Tromso")))
+    result = stepsnb("run", str(asking("default: Tromso")), "--no-wait")
 
     assert result.returncode == 0
     assert "    → Tromso (default)\n" in result.stdout
 
 
 def test_question_nobody_can_answer_aborts_and_says_how_to_answer(stepsnb, asking):
-    result = stepsnb("run", str(asking()), "--json")
+    result = stepsnb("run", str(asking()), "--no-wait", "--json")
 
     assert result.returncode == 130
     assert value_of(result)["outcome"] == "aborted"
@@ -216,13 +216,13 @@ def test_question_nobody_can_answer_aborts_and_says_how_to_answer(stepsnb, askin
 
 
 def test_each_job_with_an_agent_prints_its_cost(stepsnb, asking):
-    result = stepsnb("run", str(asking("default: Tromso")))
+    result = stepsnb("run", str(asking("default: Tromso")), "--no-wait")
 
     assert re.search(r"^cost \$0\.0000: [\d,]+ tokens in \(\d+% CACHED\), [\d,]+ out$", result.stdout, re.M)
 
 
 def test_final_text_of_an_agent_is_shown(stepsnb, asking):
-    result = stepsnb("run", str(asking("default: Tromso")))
+    result = stepsnb("run", str(asking("default: Tromso")), "--no-wait")
 
     assert "    Noted.\n" in result.stdout
 
@@ -314,7 +314,7 @@ def test_answer_that_neither_approves_nor_rejects_is_an_error(stepsnb, write):
 
 
 def test_approval_nobody_can_give_aborts_and_says_how_to_give_it(stepsnb, write):
-    result = stepsnb("run", str(write("ship.yml", APPROVAL)))
+    result = stepsnb("run", str(write("ship.yml", APPROVAL)), "--no-wait")
 
     assert result.returncode == 130
     assert "`Ship 1.2 to everybody?` waits for approval and nobody is here to answer" in result.stderr

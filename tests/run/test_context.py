@@ -6,6 +6,7 @@ from unittest.mock import Mock
 import pytest
 
 from stepsnb.run.context import StepContext
+from stepsnb.run.meter import Meter
 
 
 def context_of(clock, **fields):
@@ -38,7 +39,7 @@ async def test_deadline_that_is_held_does_not_run_and_goes_on_from_where_it_stoo
 async def test_deadline_stands_still_until_the_last_of_several_lets_go(clock):
     step = context_of(clock)
     async with asyncio.timeout(50) as one, asyncio.timeout(50) as two:
-        children = [step.within(own, 50.0, step_id="s1.1", emit=Mock()) for own in (one, two)]
+        children = [step.within(own, 50.0, step_id="s1.1", emit=Mock(), meter=Meter()) for own in (one, two)]
         before = clock.when()
         first, second = (child.deadline_held() for child in children)
         first.__enter__()

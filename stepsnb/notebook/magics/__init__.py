@@ -10,6 +10,7 @@ from .load import LOAD
 from .models import MODELS
 from .next import NEXT
 from .plan import PLAN
+from .questions import ANSWER, APPROVALS, APPROVE, QUESTIONS, REJECT
 from .replay import REPLAY
 from .resume import RESUME
 from .run import RUN
@@ -25,7 +26,8 @@ __all__ = ["CELL_MAGICS", "VERBS", "Verb", "is_step_list"]
 
 _RUNNING = (LOAD, PLAN, NEXT, STEP, RUN, FINISH, WATCH, RESUME, REPLAY)
 _LOOKING = (RUNS, COST, CAP, MODELS, TRAJECTORY, TRANSCRIPT, COPY)
-_LINES = (*_RUNNING, *_LOOKING)
+_ANSWERING = (QUESTIONS, ANSWER, APPROVALS, APPROVE, REJECT)
+_LINES = (*_RUNNING, *_ANSWERING, *_LOOKING)
 
 CELL_MAGICS: dict[str, Verb] = {verb.name: verb for verb in (STEPS, AGENT)}
 """Cell magics by name."""

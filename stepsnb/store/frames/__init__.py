@@ -2,7 +2,7 @@
 
 from .cost import cost_df
 from .models import models_df
-from .questions import questions_df
+from .questions import approvals_df, find_question, questions_df
 from .requests import requests_df
 from .runs import runs_df
 from .sql import sql_df
@@ -13,7 +13,9 @@ from .transcript import transcript_df
 from .turns import turns_df
 
 __all__ = [
+    "approvals_df",
     "cost_df",
+    "find_question",
     "models_df",
     "questions_df",
     "requests_df",

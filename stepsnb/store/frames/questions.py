@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Final
 
+from ...events import Question, decode_event
 from ..session import Store
 from .frame import Dtype, read_frame
 
@@ -36,3 +37,20 @@ def questions_df(store: Store, run_id: str | None = None) -> "pd.DataFrame":
     """
     with store.session() as db:
         return read_frame(db, "questions", COLUMNS, order="asked_at, run_id, seq", run_id=run_id)
+
+
+def approvals_df(store: Store, run_id: str | None = None) -> "pd.DataFrame":
+    """One row for each approval that was asked for, oldest first; columns and errors as `questions_df`."""
+    with store.session() as db:
+        return read_frame(db, "approvals", COLUMNS, order="asked_at, run_id, id", run_id=run_id)
+
+
+def find_question(store: Store, question_id: str) -> Question | None:
+    """Return how a question stands by its last event; None when there is none of that id. Raises: StoreError."""
+    query = "SELECT payload FROM events WHERE kind = 'question' AND payload ->> 'question_id' = $id ORDER BY seq DESC"
+    with store.session() as db:
+        found = db.execute(query, {"id": question_id}).fetchone()
+    if found is None:
+        return None
+    event = decode_event(found[0])
+    return event if isinstance(event, Question) else None
