@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ..settings import SUB_AGENT_DEPTH
 from .agent import Agent
 from .concept import Complaint
-from .grants import AgentGrant
+from .grants import AgentGrant, BuiltinGrant, Grant
 from .references import unknown_agent
 from .tree import Path
 
@@ -23,19 +23,30 @@ def delegation_complaints(agents: Sequence[Agent | None], names: Mapping[str, ob
     children: _Children = {}
     for index, agent in enumerate(agents):
         for position, grant in enumerate((agent.tools if agent else None) or ()):
-            if isinstance(grant, AgentGrant) and agent is not None:
-                at = ("agents", index, "tools", position, "agent")
-                if grant.agent in names:
-                    children.setdefault(agent.name, {}).setdefault(grant.agent, at)
-                else:
-                    yield Complaint(at, unknown_agent(grant.agent, names))
+            if agent is None or (called := called_by(grant)) is None:
+                continue
+            at = ("agents", index, "tools", position, "agent" if isinstance(grant, AgentGrant) else "answered_by")
+            if called in names:
+                children.setdefault(agent.name, {}).setdefault(called, at)
+            else:
+                yield Complaint(at, unknown_agent(called, names))
     circles, order = _search(children)
     for circle in circles:
         text = f"the agents call each other in a circle: {_chain(circle)}; remove one of these grants"
         if len(circle) == 2:
             text = f"agent `{circle[0]}` cannot be its own sub-agent; remove it"
-        yield Complaint(children[circle[-2]][circle[-1]], text)
+        place = children[circle[-2]][circle[-1]]
+        if len(circle) == 2 and place[-1] == "answered_by":
+            text = f"agent `{circle[0]}` cannot answer its own questions; name another agent, or remove it"
+        yield Complaint(place, text)
     yield from _too_deep(children, order)
+
+
+def called_by(grant: Grant) -> str | None:
+    """Return the agent that a tool holds a conversation with: a sub-agent, or who answers questions; else None."""
+    if isinstance(grant, AgentGrant):
+        return grant.agent
+    return grant.answered_by if isinstance(grant, BuiltinGrant) else None
 
 
 def _search(children: _Children) -> tuple[list[list[str]], list[str]]:

@@ -23,7 +23,6 @@ DEFAULTS: Final[Unsupported] = {}
 JOB: Final[Unsupported] = {}
 RESOURCE_TYPE: Final[Unsupported] = {"mcp": "write `check:`, `in:` and `out:` as programs"}
 AGENT: Final[Unsupported] = _all(_REMOVE, "settings")
-BUILTIN_GRANT: Final[Unsupported] = {"answered_by": _REMOVE}
 GRANT_FORMS: Final[Unsupported] = {"mcp": "grant built-in, Python or custom tools"}
 
 COVERED: Final[Mapping[str, str]] = {}

@@ -105,7 +105,7 @@ class Ladder:
         try:
             answer = self._given_to(question)
             if answer is None and respond is not None:
-                answer = _offered(question, await respond())
+                answer = _offered(question, await respond(), request.answered_by)
             if answer is None:
                 async with asyncio.timeout(wait_s or None):
                     answer = await self._ask_people(question, emit)
@@ -179,12 +179,12 @@ async def _end(*tasks: "asyncio.Task[Answer | None] | asyncio.Task[Answer] | Non
         await asyncio.wait(running)
 
 
-def _offered(question: PendingQuestion, text: str | None) -> Answer | None:
+def _offered(question: PendingQuestion, text: str | None, agent: str | None) -> Answer | None:
     """Return what an agent answered, None when it said nothing or chose what was not offered."""
     if text is None or not text.strip():
         return None
     answer = question.read_answer(text)
-    return None if answer is None else Answer(answer, "agent", None)
+    return None if answer is None else Answer(answer, "agent", agent)
 
 
 def _parked(question: PendingQuestion) -> str:

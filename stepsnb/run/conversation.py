@@ -236,9 +236,22 @@ class Conversations:
                 return AskReply(answered=False, answer="", source="refused", note=note)
             self._asked += 1
             with ctx.deadline_held():
-                return await ctx.run.ask(request, step_id=ctx.step_id, agent=agent)
+                respond = None if request.answered_by is None else partial(self._respond, request, ctx)
+                return await ctx.run.ask(request, step_id=ctx.step_id, agent=agent, respond=respond)
 
         return ask
+
+    async def _respond(self, request: AskRequest, ctx: StepContext) -> str | None:
+        """Have an agent answer a question in people's place; None when it could not, so that a person is asked."""
+        responder = ctx.run.pipeline.agent(request.answered_by or "")
+        self._children += 1
+        brief = Brief(agent=responder, messages=(_question_text(request),))
+        step_id = f"{ctx.step_id}.{self._children}"
+        try:
+            ended = await self.hold_recorded(brief, ctx, step_id=step_id, step_kind="sub_agent")
+        except Aborted:
+            return None  # it asked somebody itself, who said nothing
+        return ended.held.result.text if ended.held is not None and ended.outcome.is_good else None
 
     def _spawner(self, grant: AgentGrant, caller: Brief, ctx: StepContext) -> Spawn:
         async def spawn(request: str, call: ToolContext) -> ToolResult:
@@ -347,6 +360,15 @@ class Conversations:
             outcome, reason = Outcome.ERRORED, str(exc)
         record(outcome, reason, held)
         return Recorded(outcome, reason, held)
+
+
+def _question_text(request: AskRequest) -> str:
+    """Write a question for an agent, with the options that were offered."""
+    if not request.options:
+        return request.text
+    rule = "Answer with one of these and nothing else" if request.options_required else "Some possible answers"
+    options = "\n".join(f"- {option}" for option in request.options)
+    return f"{request.text}\n\n{rule}:\n{options}"
 
 
 def _decision_tools(brief: Brief, decided: Decided, obligations: Obligations, ctx: StepContext) -> list[Tool]:

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from weakref import WeakValueDictionary
 
-from ..config import Agent, AgentGrant, Pipeline, Source
+from ..config import Agent, Pipeline, Source
+from ..config.delegation import called_by
 from ..effects import Slots
 from ..llm import ModelClient, Target, find_client, resolve_target
 from ..settings import SECRET_CHARACTERS
@@ -35,7 +36,8 @@ def agents_within(pipeline: Pipeline, agent: Agent) -> Iterator[Agent]:
             continue
         seen.add(found.name)
         yield found
-        waiting += [pipeline.agent(grant.agent) for grant in found.tools or () if isinstance(grant, AgentGrant)]
+        called = (called_by(grant) for grant in found.tools or ())
+        waiting += [pipeline.agent(name) for name in called if name is not None]
 
 
 class Models:

@@ -17,7 +17,13 @@ class AskUserArguments(Arguments):
 
 
 async def ask_user(
-    args: AskUserArguments, ctx: ToolContext, *, default: str | None, timeout_s: float | None, options_required: bool
+    args: AskUserArguments,
+    ctx: ToolContext,
+    *,
+    default: str | None,
+    timeout_s: float | None,
+    options_required: bool,
+    answered_by: str | None,
 ) -> ToolResult:
     """Ask, and return `{answered, answer, source}` with `note` when nobody answered.
 
@@ -33,6 +39,7 @@ async def ask_user(
             options_required=options_required,
             default=default,
             timeout_s=timeout_s,
+            answered_by=answered_by,
         )
     )
     data = {"answered": reply.answered, "answer": reply.answer, "source": reply.source}
@@ -44,9 +51,12 @@ def ask_user_tool(
     default: str | None = None,
     timeout_s: float | None = None,
     options_required: bool = False,
+    answered_by: str | None = None,
     required: bool = False,
     policy: RetryPolicy | None = None,
 ) -> Tool:
     """Build the tool as a grant shapes it."""
-    call = partial(ask_user, default=default, timeout_s=timeout_s, options_required=options_required)
+    call = partial(
+        ask_user, default=default, timeout_s=timeout_s, options_required=options_required, answered_by=answered_by
+    )
     return builtin_tool("ask_user", AskUserArguments, call, required=required, waits_for_person=True, policy=policy)

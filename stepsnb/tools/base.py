@@ -63,7 +63,8 @@ class ToolResult:
 class AskRequest:
     """A question of the model's for a person; `timeout_s` is how long one is waited on, None means the usual time.
 
-    With `takes_reason` a reason may follow the option that is chosen, behind a colon.
+    With `takes_reason` a reason may follow the option that is chosen, behind a colon. `answered_by` names the agent
+    that is asked before a person is.
     """
 
     text: str
@@ -72,6 +73,7 @@ class AskRequest:
     default: str | None = None
     timeout_s: float | None = None
     takes_reason: bool = False
+    answered_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ _BUILTIN: Mapping[str, Callable[[BuiltinGrant, RetryPolicy], Tool]] = {
         default=grant.default,
         timeout_s=grant.timeout_s,
         options_required=grant.options_required,
+        answered_by=grant.answered_by,
         required=grant.required,
         policy=policy,
     ),

@@ -1,5 +1,7 @@
 """Two kernels on one store while both run."""
 
+import os
+import signal
 import time
 
 from .kernel import Kernel, running_kernel
@@ -69,3 +71,43 @@ def test_readers_of_two_kernels_never_meet_a_lock_error(tmp_path):
             assert executed.error is None
         assert eval(first.run(SETTLE).result) == eval(second.run(SETTLE).result) == ["succeeded"] * 5
         assert first.run("len(stepsnb.runs())").result == "10"
+
+
+ASK = """
+import stepsnb
+pipeline = stepsnb.load('''
+agents:
+- name: asker
+  source: {model: scripted/ask.yml}
+  tools: [ask_user]
+jobs:
+- name: ask
+  plan:
+  - {agent: asker, prompt: Ask.}
+  - {task: after, run: echo after}
+''')
+handle = pipeline.start(parks=True)
+"""
+OPEN = "(lambda rows: rows[rows['answered_at'].isna()]['id'].tolist())(stepsnb.questions())"
+
+
+def test_question_of_a_killed_kernel_is_answered_in_another_one_which_resumes_its_run(tmp_path):
+    (tmp_path / "ask.yml").write_text(
+        "version: 1\nreplies:\n- calls: [{name: ask_user, arguments: {question: 'Which port?'}}]\n"
+        "- {expect: Oslo, text: Noted.}\n"
+    )
+    with running_kernel(tmp_path) as first, running_kernel(tmp_path) as second:
+        assert first.run(ASK).error is None
+        assert second.run("import stepsnb").error is None
+        give_up_at = time.monotonic() + 30
+        while not (asked := eval(second.run(OPEN).result)):
+            assert time.monotonic() < give_up_at
+            time.sleep(0.1)
+        os.kill(first.pid, signal.SIGKILL)
+        assert eval(second.run(OPEN).result) == asked
+
+        answered = second.run(f"%load_ext stepsnb\n%steps answer {asked[0]} Oslo")
+        assert answered.printed == f"answered {asked[0]}: Oslo\n"
+        resumed = second.run("run = stepsnb.resume(stepsnb.runs()['run_id'][0])\n(run.outcome.value, run.text)")
+        assert eval(resumed.result) == ("succeeded", "Noted.")
+        assert eval(second.run("stepsnb.questions()['answer'].tolist()").result) == ["Oslo"]

@@ -62,10 +62,11 @@ def test_tools_that_change_or_ask_are_not_read_only() -> None:
 
 
 def test_ask_user_takes_its_grants_settings() -> None:
-    grant = builtin("ask_user", required=True, default="patch", options_required=True)
+    grant = builtin("ask_user", required=True, default="patch", options_required=True, answered_by="helper")
     (tool,) = build_tools([grant], selected=None, functions={})
     assert (tool.required, tool.waits_for_person) == (True, True)
-    assert tool.call.keywords == {"default": "patch", "timeout_s": None, "options_required": True}  # type: ignore[attr-defined]
+    settings = {"default": "patch", "timeout_s": None, "options_required": True, "answered_by": "helper"}
+    assert tool.call.keywords == settings  # type: ignore[attr-defined]
 
 
 def test_python_grant_names_a_function_of_the_notebook() -> None:

@@ -8,11 +8,9 @@ from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, Field
 
-from .. import unsupported
 from ..concept import Complaint, Concept
 from ..conversions import read_any_text, unknown_value
-from ..scalars import AnyText, Flag, Text
-from ..unsupported import Unsupported
+from ..scalars import AnyText, Flag, Name, Text
 from .call_limits import CallDeadlineS
 
 DEFAULT_TOOLS = ("read_file", "list_dir", "search_files")
@@ -50,7 +48,6 @@ class BuiltinGrant(Concept):
     `allow` are the hosts that `web_fetch` reaches, with their subdomains; none means every public one.
     """
 
-    unsupported_keys: ClassVar[Unsupported] = unsupported.BUILTIN_GRANT
     misplaced_keys: ClassVar[dict[str, str]] = {
         "args": "pins arguments of custom and Python tools, a built-in one takes all of them from the model; remove it",
         "description": "is for custom and Python tools and sub-agents, a built-in one has its own; remove it",
@@ -71,6 +68,9 @@ class BuiltinGrant(Concept):
         description='How long one call runs, or `ask_user` waits for a person; "0" means no limit.',
     )
     options_required: Flag = Field(default=False, description="Refuse an answer that was not offered.")
+    answered_by: Name | None = Field(
+        default=None, description="The agent that answers before a person is asked; `ask_user` only."
+    )
     allow: tuple[Text, ...] = Field(
         default=(), description="Hosts that `web_fetch` reaches, with their subdomains; unset: every public one."
     )
@@ -96,6 +96,6 @@ class BuiltinGrant(Concept):
                 "assert on `tool_calls:`"
             )
             yield Complaint(("required",), text)
-        for key in ("default", "options_required"):
+        for key in ("default", "options_required", "answered_by"):
             if key in self.model_fields_set:
                 yield Complaint((key,), f"`{key}:` is for `ask_user`, not `{self.builtin}`; remove it")

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...config import AgentStep, GetStep, PutStep, PythonGrant
+from ...config import AgentStep, BuiltinGrant, GetStep, PutStep, PythonGrant
 from ...events import Event, Note, Request, StepFinished, StepSkipped, StepStarted
 from ...outcome import Outcome
 from ...plan import Node, Plan
@@ -47,6 +47,8 @@ class Spawner:
             if agent.source.client is not None:
                 return f"`client: {agent.source.client}` is a variable of this process"
             for grant in agent.tools or ():
+                if isinstance(grant, BuiltinGrant) and grant.answered_by is not None:
+                    return f"questions of `{agent.name}` are answered by an agent of this process"
                 if isinstance(grant, PythonGrant) and ":" not in grant.python:
                     return f"tool `{grant.name}` is a function of this process; name it as `module:function`"
         if step.output is not None and step.output.python is not None and ":" not in step.output.python:
