@@ -13,11 +13,13 @@ from .grants import (
     BuiltinGrant,
     CustomGrant,
     Grant,
+    McpGrant,
     PythonGrant,
 )
 from .image import ContainerLimits, ImageSpec
 from .job import Job
 from .loader import load_file, load_steps, load_text, resolve_step
+from .mcp_server import McpAuth, McpServer
 from .output import OutputSpec
 from .pipeline import Pipeline
 from .problems import Where
@@ -92,6 +94,9 @@ __all__ = [
     "Job",
     "JobAssert",
     "LoadVarStep",
+    "McpAuth",
+    "McpGrant",
+    "McpServer",
     "OutputSpec",
     "Pipeline",
     "PipelineAssert",

@@ -15,17 +15,13 @@ def _all(instead: str, *keys: str) -> dict[str, str]:
     return dict.fromkeys(keys, instead)
 
 
-PIPELINE: Final[Unsupported] = {
-    "executor": _REMOVE,
-    "mcp_servers": "grant built-in, Python or custom tools",
-}
+PIPELINE: Final[Unsupported] = {"executor": _REMOVE}
 DEFAULTS: Final[Unsupported] = _all(_REMOVE, "delegate_budget_percent")
 JOB: Final[Unsupported] = {"budget": "give the cells of a matrix one with `across:` and `budget:`, or remove it"}
 RESOURCE_TYPE: Final[Unsupported] = {"mcp": "write `check:`, `in:` and `out:` as programs"}
 AGENT: Final[Unsupported] = _all(_REMOVE, "budget", "delegate_budget_percent", "fallback", "settings")
 AGENT_STEP: Final[Unsupported] = {"fallback": _REMOVE}
 BUILTIN_GRANT: Final[Unsupported] = _all(_REMOVE, "allow", "answered_by")
-GRANT_FORMS: Final[Unsupported] = {"mcp": "grant built-in, Python or custom tools"}
 TOOLS: Final[Unsupported] = {"web_fetch": "fetch in a task step, or with a Python tool"}
 
 COVERED: Final[Mapping[str, str]] = {}

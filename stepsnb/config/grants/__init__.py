@@ -3,6 +3,7 @@
 from .builtin import BUILTIN_TOOLS, DEFAULT_TOOLS, BuiltinGrant
 from .custom import CustomGrant
 from .forms import Grant, Selected
+from .mcp import McpGrant, server_complaint
 from .python import PythonGrant
 from .sub_agent import AgentGrant
 from .tool_name import SYNTHESIZED_TOOLS
@@ -15,6 +16,8 @@ __all__ = [
     "BuiltinGrant",
     "CustomGrant",
     "Grant",
+    "McpGrant",
     "PythonGrant",
     "Selected",
+    "server_complaint",
 ]
