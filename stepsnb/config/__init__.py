@@ -15,6 +15,7 @@ from .grants import (
     Grant,
     McpGrant,
     PythonGrant,
+    wrong_name,
 )
 from .image import ContainerLimits, ImageSpec
 from .job import Job
@@ -128,4 +129,5 @@ __all__ = [
     "load_text",
     "resolve_step",
     "schema",
+    "wrong_name",
 ]

@@ -65,12 +65,10 @@ class McpServer(Concept):
     def complaints(self) -> Iterator[Complaint]:
         """Refuse a server that cannot be reached, or in two ways, and a name no tool could begin with."""
         if not _NAME.fullmatch(self.name):
-            text = (
-                f"a server cannot be called `{self.name}`, tools are `SERVER__TOOL`; use letters, digits, `_` and `-`"
-            )
+            text = f"a server cannot be called `{self.name}`, tools are `SERVER__TOOL`; use letters, digits, `_`, `-`"
             yield Complaint(("name",), text, ("name",))
         if "__" in self.name:
-            text = f"a server cannot be called `{self.name}`, `__` parts it from its tools; use `_`"
+            text = f"no server can be called `{self.name}`, `__` parts it from its tools; use `_`"
             yield Complaint(("name",), text, ("name",))
         if self.endpoint is None and self.command is None:
             text = f"server `{self.name}` cannot be reached; give `command:` or `endpoint:`"

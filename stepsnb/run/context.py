@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ..config import Pipeline
 from ..errors import WorkspaceError
 from ..events import Artifact, Emit, Event, Request
+from ..mcp import McpServers
 from ..outcome import Outcome
 from ..people import Ladder
 from ..tools import AskReply, AskRequest
@@ -35,7 +36,7 @@ class RunContext:
 
     `cache` knows what steps left in earlier runs, None for a run that keeps nothing. `artifacts` is everything that
     was captured, whichever branch made it; of one name the last. `notes_wanted` names the steps whose note another
-    one reads. `versions` is set by the run itself. Where the run itself is elsewhere, questions go to
+    one reads. `versions` and `servers` are set by the run itself. Where the run itself is elsewhere, questions go to
     `ask_elsewhere`. An `executor` runs branches and cells in other processes.
     """
 
@@ -45,6 +46,7 @@ class RunContext:
     ladder: Ladder
     functions: Mapping[str, Callable[..., Any]]
     versions: JobVersions = field(init=False)
+    servers: McpServers = field(init=False)
     variables: Mapping[str, object] = field(default_factory=dict)
     cache: StepCache | None = None
     scope: Scope = field(default_factory=Scope)

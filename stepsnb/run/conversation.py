@@ -18,7 +18,7 @@ from ..agent import (
     build_system_text,
     run_agent,
 )
-from ..config import Agent, AgentGrant, CustomGrant, OutputSpec
+from ..config import Agent, AgentGrant, CustomGrant, McpGrant, OutputSpec
 from ..effects import EffectFailed, agent_layers, attempts_layer, policy_for, run_effect
 from ..errors import Aborted, StepsError
 from ..events import CompactionBudget, MessageAdded, StepFinished, StepStarted
@@ -141,11 +141,13 @@ class Conversations:
         ctx.emit(
             CompactionBudget(compact_at=budget.compact_at, window=budget.window, window_source=budget.window_source)
         )
+        remote = await self._remote_tools(brief, ctx)
         own = build_tools(
             agent.tools,
             selected=brief.selected,
             functions=ctx.run.functions,
             retry=agent.retry,
+            remote=remote,
             describe=lambda name: ctx.run.pipeline.agent(name).description,
             spawn=lambda grant: self._spawner(grant, brief, ctx),
         )
@@ -185,6 +187,13 @@ class Conversations:
         text = build_system_text(agent.system, inputs=brief.inputs, outputs=brief.outputs, timeout_s=ctx.timeout_s)
         ctx.emit(MessageAdded(role="system", text=text))
         return Held(await run_agent(deps, [system(text)]), obligations, decided)
+
+    async def _remote_tools(self, brief: Brief, ctx: StepContext) -> dict[str, tuple[Tool, ...]]:
+        """Fetch what MCP servers have of the tools the conversation uses. Raises: McpError, InputError."""
+        grants = [grant for grant in brief.agent.grants if isinstance(grant, McpGrant)]
+        if brief.selected is not None:
+            grants = [g for g in grants if any(isinstance(name, str) and g.covers(name) for name in brief.selected)]
+        return await ctx.run.servers.tools_of(grants, retry=brief.agent.retry)
 
     def _runner(self, tools: Sequence[Tool], agent: Agent, ctx: StepContext) -> ToolRunner:
         context = ToolContext(root=ctx.root, ask=self._asker(agent.name, ctx), shell=ctx.shell)

@@ -6,7 +6,7 @@ from .forms import Grant, Selected
 from .mcp import McpGrant, server_complaint
 from .python import PythonGrant
 from .sub_agent import AgentGrant
-from .tool_name import SYNTHESIZED_TOOLS
+from .tool_name import SYNTHESIZED_TOOLS, wrong_name
 
 __all__ = [
     "BUILTIN_TOOLS",
@@ -20,4 +20,5 @@ __all__ = [
     "PythonGrant",
     "Selected",
     "server_complaint",
+    "wrong_name",
 ]

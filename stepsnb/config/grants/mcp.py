@@ -22,7 +22,7 @@ class McpGrant(Concept):
     """Tools of an entry of `mcp_servers:`; the model sees each as `SERVER__TOOL`."""
 
     misplaced_keys: ClassVar[dict[str, str]] = {
-        "args": "pins arguments of custom and Python tools, a server's tool takes all of them from the model; remove it",
+        "args": "pins arguments of custom and Python tools, a server's takes all of them from the model; remove it",
         "name": "is for custom and Python tools, a server's tool is called `SERVER__TOOL`; remove it",
     }
 
@@ -77,8 +77,8 @@ class McpGrant(Concept):
             at = ("tool",) if self.tool is not None else ("tools", index)
             if tool in (self.tools or ())[:index]:
                 yield Complaint(at, f"tool `{tool}` is granted twice; keep one", ("tools",))
-            elif text := wrong_name(f"{self.mcp}{SEPARATOR}{tool}", "grant another tool"):
-                yield Complaint(at, text, ("mcp", "tool", "tools"))
+            elif wrong := wrong_name(f"{self.mcp}{SEPARATOR}{tool}", "grant another tool"):
+                yield Complaint(at, wrong, ("mcp", "tool", "tools"))
 
 
 def server_complaint(grant: McpGrant, known: frozenset[str]) -> Complaint | None:
