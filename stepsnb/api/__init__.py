@@ -1,6 +1,7 @@
 """What the front ends call: each verb once, the same from Python, a magic and the command line."""
 
 from .again import replay, resume, start_replay, start_resume
+from .mcp import mcp
 from .outputs import copy
 from .pipeline import LoadedPipeline, load
 from .plan import plan
@@ -16,6 +17,7 @@ __all__ = [
     "copy",
     "cost",
     "load",
+    "mcp",
     "models",
     "plan",
     "questions",

@@ -11,6 +11,7 @@ from . import (
     copy,
     cost,
     demo,
+    mcp,
     models,
     plan,
     replay,
@@ -28,7 +29,7 @@ from .output import OutputError, open_closed_streams, print_json, say, silence
 
 _VERBS = (
     *(run, resume, replay, watch, plan, validate, test, schema),
-    *(runs, cost, models, trajectory, transcript, copy, demo),
+    *(runs, cost, models, mcp, trajectory, transcript, copy, demo),
 )
 
 

@@ -9,8 +9,9 @@ from ..config import McpServer
 from ..errors import McpError
 from ..settings import MCP_TOOL_LIST_PAGES, VERSION
 from .environment import server_environment
+from .heard import Heard
 from .http import http_transport, read_secret
-from .stdio import Heard, stdio_transport
+from .stdio import stdio_transport
 
 if TYPE_CHECKING:
     import httpx2
@@ -118,7 +119,7 @@ class Connection:
     def _transport(self) -> "AbstractAsyncContextManager[TransportStreams]":
         server = self._server
         if server.command is None:
-            return http_transport(server, self._auth)
+            return http_transport(server, heard=self._heard, auth=self._auth)
         return stdio_transport(
             (server.command, *server.args),
             cwd=self._base_dir / (server.cwd or "."),
@@ -133,7 +134,7 @@ class Connection:
 
         while isinstance(exc, BaseExceptionGroup):
             exc = exc.exceptions[0]
-        is_answer = isinstance(exc, MCPError) and exc.code != CONNECTION_CLOSED
+        is_answer = isinstance(exc, MCPError) and exc.code != CONNECTION_CLOSED and self._heard.problem is None
         reasons = [str(exc) or type(exc).__name__]
         command = self._server.command
         if isinstance(exc, OSError) and exc.strerror and command:
@@ -142,7 +143,7 @@ class Connection:
             self.is_lost = True
             reasons += [heard] if (heard := self._heard.describe()) else []
         text = f"MCP server `{self._server.name}`: {what}: {'; '.join(reasons)}"
-        return McpError(self.hide(text), retryable=not is_answer)
+        return McpError(self.hide(text), retryable=not (is_answer or self._heard.is_final))
 
 
 def sdk_errors() -> tuple[type[Exception], ...]:

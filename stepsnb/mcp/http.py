@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 from ..config import McpServer
 from ..errors import InputError
 from ..settings import MCP_MESSAGE_BYTES
+from .heard import Heard
 
 if TYPE_CHECKING:
     import httpx2
     from mcp.client._transport import TransportStreams
 
 _CONNECT_S = 10.0
+_REFUSED = (401, 403)
+_GONE = 404
+_BROKEN = 500
 
 
 def read_secret(server: McpServer) -> str | None:
@@ -30,7 +34,9 @@ def read_secret(server: McpServer) -> str | None:
 
 
 @asynccontextmanager
-async def http_transport(server: McpServer, auth: "httpx2.Auth | None" = None) -> AsyncIterator["TransportStreams"]:
+async def http_transport(
+    server: McpServer, *, heard: Heard, auth: "httpx2.Auth | None" = None
+) -> AsyncIterator["TransportStreams"]:
     """Give the streams of messages to and from an address. Calls have clocks of their own, so reads have none."""
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
@@ -38,9 +44,19 @@ async def http_transport(server: McpServer, auth: "httpx2.Auth | None" = None) -
     assert server.endpoint is not None
     secret = read_secret(server)
     headers = {} if secret is None else {"Authorization": f"Bearer {secret}"}
+    checks = "the rights of its token" if server.auth.api_key_env is None else str(server.auth.api_key_env)
+
+    async def note(response: httpx2.Response) -> None:
+        status = response.status_code
+        heard.is_final = status in _REFUSED
+        heard.problem = f"it answered {status}" if heard.is_final or status == _GONE or status >= _BROKEN else None
+        if heard.is_final:
+            heard.problem = f"it refused the request ({status}); check {checks}, as `auth:` names it"
+        await _bound(response)
+
     timeout = httpx2.Timeout(_CONNECT_S, read=None)
     async with (
-        httpx2.AsyncClient(headers=headers, auth=auth, timeout=timeout, event_hooks={"response": [_bound]}) as client,
+        httpx2.AsyncClient(headers=headers, auth=auth, timeout=timeout, event_hooks={"response": [note]}) as client,
         streamable_http_client(server.endpoint, http_client=client) as streams,
     ):
         yield streams

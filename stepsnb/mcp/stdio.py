@@ -8,40 +8,17 @@ import asyncio
 import subprocess
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..processes import end_group, has_exited_within, killed_with_us
 from ..settings import MCP_EXIT_GRACE_S, MCP_MESSAGE_BYTES, MCP_STDERR_BYTES
+from .heard import Heard
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
 _JUNK_CHARACTERS = 200
-
-
-@dataclass(slots=True)
-class Heard:
-    """What a program said besides its messages, and how it ended; `problem` is why we stopped listening."""
-
-    stderr: bytearray = field(default_factory=bytearray)
-    junk: str | None = None
-    problem: str | None = None
-    exit_code: int | None = None
-
-    def describe(self) -> str:
-        """Say what is known of a program that does not answer; empty when nothing is."""
-        parts = []
-        if self.problem is not None:
-            parts.append(self.problem)
-        elif self.exit_code is not None:
-            parts.append(f"its program ended with exit code {self.exit_code}")
-        if self.junk is not None:
-            parts.append(f"it printed `{self.junk}`, which is no message; a server's own output belongs on stderr")
-        if words := self.stderr.decode("utf-8", "replace").strip():
-            parts.append(f"its stderr ends: {words}")
-        return "; ".join(parts)
 
 
 class _Tail(asyncio.Protocol):

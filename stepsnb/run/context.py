@@ -36,7 +36,8 @@ class RunContext:
 
     `cache` knows what steps left in earlier runs, None for a run that keeps nothing. `artifacts` is everything that
     was captured, whichever branch made it; of one name the last. `notes_wanted` names the steps whose note another
-    one reads. `versions` and `servers` are set by the run itself. Where the run itself is elsewhere, questions go to
+    one reads. `versions` is set by the run itself. Whoever made
+    the context closes its `servers`, which are opened when a step first wants them. Where the run itself is elsewhere, questions go to
     `ask_elsewhere`. An `executor` runs branches and cells in other processes.
     """
 
@@ -55,6 +56,9 @@ class RunContext:
     questions: int = 0
     ask_elsewhere: AskElsewhere | None = None
     executor: "Executor | None" = None
+
+    def __post_init__(self) -> None:
+        self.servers = McpServers(self.pipeline.mcp_servers, self.pipeline.base_dir)
 
     def emitter(self, step_id: str, meter: Meter) -> Emit:
         """Return an `Emit` that files everything under one step and counts its tokens."""

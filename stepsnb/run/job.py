@@ -62,7 +62,6 @@ class JobRun:
         context.scope.decisions.update(setup.decisions)
         context.questions = setup.question_count
         context.versions = JobVersions(context.pipeline, plan, context.workspace, context.recorder.run_id)
-        context.servers = McpServers(context.pipeline.mcp_servers, context.pipeline.base_dir)
         self._turn = JobTurn(plan.job, context.pipeline.file, context.workspace.root)
         self._setup = setup
         step_count = 0 if setup.past is None else setup.past.step_count

@@ -1,7 +1,6 @@
 """Agents that call tools of MCP servers: which tools they see, what comes back, what is left when a server fails."""
 
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import stepsnb
+from stepsnb.cli.main import main
 from stepsnb.outcome import Outcome
 
 SUPPORT = Path(__file__).parents[1] / "support"
@@ -103,7 +103,7 @@ def test_calls_of_one_run_reach_one_process_in_the_folder_of_the_pipeline(run, s
 
     first, second = (text.split() for text in results(ended))
     assert first == second
-    assert first[1] == os.getcwd()
+    assert first[1] == str(Path.cwd())
     assert not is_running(int(first[0]))
 
 
@@ -265,3 +265,40 @@ def test_token_that_is_not_set_is_named(run):
     ended = run(server="endpoint: 'http://127.0.0.1:9/mcp', auth: {type: bearer, api_key_env: NO_TOKEN_OF_TESTS}")
 
     assert "NO_TOKEN_OF_TESTS is not set" in ended.steps[0].reason
+
+
+def pipeline_file(tmp_path):
+    file = tmp_path / "office.yml"
+    task = "{name: office, plan: [{task: make, run: 'true'}]}"
+    file.write_text(f"mcp_servers: [{{name: notes, {program(SERVER)}}}]\njobs: [{task}]\n")
+    return file
+
+
+def test_servers_are_listed_without_being_started(tmp_path):
+    frame = stepsnb.mcp(pipeline_file(tmp_path))
+
+    assert frame[["server", "transport", "auth"]].to_numpy().tolist() == [["notes", "stdio", "none"]]
+
+
+def test_tools_of_a_server_are_listed(tmp_path):
+    frame = stepsnb.mcp(pipeline_file(tmp_path), "notes")
+
+    assert frame.iloc[0].to_dict() == {
+        "tool": "add",
+        "name": "notes__add",
+        "description": "Add two numbers.",
+        "arguments": "a, b",
+        "read_only": True,
+        "idempotent": False,
+    }
+
+
+def test_shell_lists_tools_of_a_server(tmp_path, capsys):
+    assert main(["mcp", "tools", str(pipeline_file(tmp_path)), "notes"]) == 0
+
+    assert "notes__add" in capsys.readouterr().out
+
+
+def test_unknown_server_is_refused_with_those_there_are(tmp_path):
+    with pytest.raises(stepsnb.StepsError, match="unknown MCP server `note` .did you mean `notes`"):
+        stepsnb.mcp(pipeline_file(tmp_path), "note")

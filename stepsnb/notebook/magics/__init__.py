@@ -6,6 +6,7 @@ from .cost import COST
 from .finish import FINISH
 from .help import help_verb
 from .load import LOAD
+from .mcp import MCP
 from .models import MODELS
 from .next import NEXT
 from .plan import PLAN
@@ -22,7 +23,24 @@ from .watch import WATCH
 
 __all__ = ["CELL_MAGICS", "VERBS", "Verb", "is_step_list"]
 
-_LINES = (LOAD, PLAN, NEXT, STEP, RUN, FINISH, WATCH, RESUME, REPLAY, RUNS, COST, MODELS, TRAJECTORY, TRANSCRIPT, COPY)
+_LINES = (
+    LOAD,
+    PLAN,
+    NEXT,
+    STEP,
+    RUN,
+    FINISH,
+    WATCH,
+    RESUME,
+    REPLAY,
+    RUNS,
+    COST,
+    MODELS,
+    MCP,
+    TRAJECTORY,
+    TRANSCRIPT,
+    COPY,
+)
 
 CELL_MAGICS: dict[str, Verb] = {verb.name: verb for verb in (STEPS, AGENT)}
 """Cell magics by name."""
