@@ -63,6 +63,7 @@ _HOMES = {
     "cost": "api",
     "load": "api",
     "models": "api",
+    "mcp": "mcp",
     "plan": "plan",
     "questions": "api",
     "replay": "api",
@@ -114,7 +115,7 @@ __all__ = [
 ]
 
 
-_VERBS_TOO = frozenset({"plan"})
+_VERBS_TOO = frozenset({"mcp", "plan"})
 """Packages that have the name of a verb: `stepsnb.plan` holds the planner, and `stepsnb.plan(…)` plans."""
 
 

@@ -34,6 +34,16 @@ class ResourceError(StepsError):
         self.has_failed = has_failed
 
 
+class McpError(StepsError):
+    """An MCP server that cannot be started or reached, or that broke off; `retryable` says whether it may pass."""
+
+    code = "mcp"
+
+    def __init__(self, message: str, *, retryable: bool = False) -> None:
+        super().__init__(message)
+        self.retryable = retryable
+
+
 class StoreError(StepsError):
     """A run store that cannot be opened, read or written."""
 

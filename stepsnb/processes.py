@@ -95,6 +95,11 @@ async def end_group(process: subprocess.Popen[bytes], grace_s: float = KILL_GRAC
         raise
 
 
+async def has_exited_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Wait for the end of a process, which is not collected where the system can tell without."""
+    return await _happens_within(seconds, _has_exited(process))
+
+
 class _Output(asyncio.Protocol):
     """One stream of a child: its first bytes, and how many there were."""
 
@@ -170,7 +175,7 @@ async def _run(
             stderr=pipes[1].write_fd,
             start_new_session=True,
         )
-        with _killed_with_us(process):
+        with killed_with_us(process):
             for pipe in pipes:
                 pipe.close_write_end()
             timed_out = not await _happens_within(timeout_s, _has_exited(process), stop.wait())
@@ -283,7 +288,7 @@ _live: set[tuple[int, int]] = set()
 
 
 @contextlib.contextmanager
-def _killed_with_us(process: subprocess.Popen[bytes]) -> Iterator[None]:
+def killed_with_us(process: subprocess.Popen[bytes]) -> Iterator[None]:
     """Kill the group at once when the block is left by an exception or when this process exits."""
     entry = (os.getpid(), process.pid)
     _live.add(entry)

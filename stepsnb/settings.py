@@ -23,6 +23,18 @@ SPILL_POINTER_BYTES: Final = 4_000
 SPILL_CEILING_BYTES: Final = 10_000_000
 """No more than this of one tool output is kept in a file."""
 
+MCP_MESSAGE_BYTES: Final = 16_000_000
+"""A longer message of an MCP server ends the connection to it."""
+
+MCP_STDERR_BYTES: Final = 2_000
+"""Of what an MCP server's program wrote to stderr, the last bytes, which an error shows."""
+
+MCP_EXIT_GRACE_S: Final = 1.0
+"""How long an MCP server's program may take to end by itself before its group is ended."""
+
+MCP_TOOL_LIST_PAGES: Final = 100
+"""Pages of an MCP server's list of tools; one that goes on longer is refused."""
+
 SPILL_DIR: Final = ".steps-output"
 """Where in a step's working directory such files go; never part of an artifact."""
 

@@ -2,6 +2,7 @@
 
 from .again import replay, resume, start_replay, start_resume
 from .answers import answer, approvals, approve, questions, reject
+from .mcp import mcp
 from .outputs import copy
 from .pipeline import LoadedPipeline, load
 from .plan import plan
@@ -22,6 +23,7 @@ __all__ = [
     "copy",
     "cost",
     "load",
+    "mcp",
     "models",
     "plan",
     "questions",

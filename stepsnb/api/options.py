@@ -117,13 +117,15 @@ class _ProgramFunctions(Mapping[str, Callable[..., Any]]):
 
 
 def secrets_of(pipeline: Pipeline, steps: Iterable[Step]) -> list[str]:
-    """Values that must not enter an event: the keys of the agents' models, and what stands under `env:`.
+    """Values that must not enter an event: the keys of models and MCP servers, and what stands under `env:`.
 
     That is all of the pipeline, whose text is recorded, and of `steps` with those inside them and their hooks.
     Values of less than `SECRET_CHARACTERS` are left alone.
     """
     sources = [source for agent in pipeline.agents for source in (agent.source, *(f.source for f in agent.fallback))]
     named = [source.api_key_env for source in sources]
+    named += [server.auth.api_key_env for server in pipeline.mcp_servers]
+    named += [server.auth.client_secret_env for server in pipeline.mcp_servers]
     named += [provider.key_env for provider in PROVIDERS.values()]
     found = [os.environ.get(name, "").strip() for name in named if name]
     planned = [step for job in pipeline.jobs for step in (*job.plan, *job.hooks.values())]

@@ -13,6 +13,7 @@ from . import (
     copy,
     cost,
     demo,
+    mcp,
     models,
     plan,
     questions,
@@ -31,7 +32,7 @@ from .output import OutputError, open_closed_streams, print_json, say, silence
 
 _VERBS = (
     *(run, resume, replay, watch, plan, validate, test, schema),
-    *(questions, answer, runs, cost, cap, models, trajectory, transcript, copy, demo),
+    *(questions, answer, runs, cost, cap, models, mcp, trajectory, transcript, copy, demo),
 )
 
 

@@ -14,11 +14,14 @@ from .grants import (
     BuiltinGrant,
     CustomGrant,
     Grant,
+    McpGrant,
     PythonGrant,
+    wrong_name,
 )
 from .image import ContainerLimits, ImageSpec
 from .job import Job
 from .loader import load_file, load_steps, load_text, resolve_step
+from .mcp_server import McpAuth, McpServer
 from .output import OutputSpec
 from .pipeline import Pipeline
 from .problems import Where
@@ -94,6 +97,9 @@ __all__ = [
     "Job",
     "JobAssert",
     "LoadVarStep",
+    "McpAuth",
+    "McpGrant",
+    "McpServer",
     "OutputSpec",
     "Pipeline",
     "PipelineAssert",
@@ -125,4 +131,5 @@ __all__ = [
     "load_text",
     "resolve_step",
     "schema",
+    "wrong_name",
 ]

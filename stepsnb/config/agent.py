@@ -11,7 +11,7 @@ from . import unsupported
 from .budget import BudgetSpec
 from .concept import Complaint
 from .fallback import FallbackSpec
-from .grants import DEFAULT_TOOLS, BuiltinGrant, Grant
+from .grants import DEFAULT_TOOLS, BuiltinGrant, Grant, McpGrant
 from .image import Contained, image_complaints
 from .retry import RetryLayers
 from .scalars import (
@@ -86,16 +86,25 @@ class AgentKeys(Contained):
 
     @property
     def tool_names(self) -> tuple[str, ...]:
-        """Names of the tools it is granted, in order."""
-        return DEFAULT_TOOLS if self.tools is None else tuple(grant.name for grant in self.tools)
+        """Names of the tools it is granted, in order; `SERVER__*` stands for all that an MCP server has."""
+        return tuple(name for grant in self.grants for name in names_of(grant))
+
+    @property
+    def grants(self) -> tuple[Grant, ...]:
+        """The tools it is granted, those of an agent without `tools:` included."""
+        return tuple(BuiltinGrant(builtin=name) for name in DEFAULT_TOOLS) if self.tools is None else self.tools
+
+    def grant_of(self, name: str) -> Grant | None:
+        """The grant of the tool that the model calls `name`; None when it has none."""
+        return next((grant for grant in self.grants if covers(grant, name)), None)
 
     def complaints(self) -> Iterator[Complaint]:
         """Refuse tools of one name, two numbers of attempts, and settings of a container that is not there."""
         yield from image_complaints(self)
         for index, grant in enumerate(self.tools or ()):
             for earlier in (self.tools or ())[:index]:
-                if grant.name == earlier.name:
-                    yield Complaint(("tools", index), _clash(grant, earlier), ("tools",))
+                if name := _shared_name(grant, earlier):
+                    yield Complaint(("tools", index), _clash(name, grant, earlier), ("tools",))
                     break
         if self.attempts is not None and self.retry and self.retry.llm and self.retry.llm.max_attempts is not None:
             text = "`attempts:` and `retry.llm.max_attempts:` say the same; keep `attempts:`, steps may override it"
@@ -132,7 +141,24 @@ class Agent(AgentKeys):
         yield from super().complaints()
 
 
-def _clash(grant: Grant, earlier: Grant) -> str:
-    if grant == earlier or isinstance(grant, BuiltinGrant):
-        return f"tool `{grant.name}` is granted twice; keep one"
-    return f"two tools are called `{grant.name}`, the model could not tell them apart; give one another name"
+def names_of(grant: Grant) -> tuple[str, ...]:
+    """Return the names of the tools a grant gives."""
+    return grant.names if isinstance(grant, McpGrant) else (grant.name,)
+
+
+def covers(grant: Grant, name: str) -> bool:
+    """Whether a grant gives the tool that the model calls `name`."""
+    return grant.covers(name) if isinstance(grant, McpGrant) else grant.name == name
+
+
+def _shared_name(grant: Grant, earlier: Grant) -> str | None:
+    """Return the name of a tool that both give."""
+    shared = [name for name in names_of(grant) if covers(earlier, name)]
+    shared += [name for name in names_of(earlier) if covers(grant, name)]
+    return shared[0] if shared else None
+
+
+def _clash(name: str, grant: Grant, earlier: Grant) -> str:
+    if grant == earlier or isinstance(grant, BuiltinGrant) or (isinstance(grant, McpGrant) and grant.covers(name)):
+        return f"tool `{name}` is granted twice; keep one"
+    return f"two tools are called `{name}`, the model could not tell them apart; give one another name"

@@ -14,13 +14,22 @@ from .includes import Includes
 from .job import Job
 from .job_order import circle_complaints
 from .labels import LISTS
+from .mcp_server import McpServer
 from .pipeline import Pipeline
 from .plan_checks import check_hooks, check_plan
 from .plan_reader import ReadStep, StepReader, given_by
 from .problems import Problems
 from .profiles import profile_of
 from .reader import read_tree
-from .references import Names, check_models, duplicates, has_default_model, resources_of, with_profiles
+from .references import (
+    Names,
+    check_models,
+    duplicates,
+    has_default_model,
+    resources_of,
+    server_complaints,
+    with_profiles,
+)
 from .resource import Resource
 from .resource_type import ResourceType
 from .task_entry import TaskDocument, TaskEntry
@@ -38,6 +47,7 @@ def read_document(root: Entries, problems: Problems, includes: Includes, given: 
     `given` are its fields that are no sections.
     """
     types = [read_concept(ResourceType, raw, path, problems) for path, raw in _entries(root, "resource_types")]
+    servers = [read_concept(McpServer, raw, path, problems) for path, raw in _entries(root, "mcp_servers")]
     resources = [read_concept(Resource, raw, path, problems) for path, raw in _entries(root, "resources")]
     agents = [_read_shared(Agent, AgentDocument, *each, problems, includes) for each in _entries(root, "agents")]
     tasks = [_read_task(*each, problems, includes) for each in _entries(root, "tasks")]
@@ -61,7 +71,14 @@ def read_document(root: Entries, problems: Problems, includes: Includes, given: 
         report(complaint, step.raw, step.path, problems)
     _check_entries(root, problems, names, agents, tasks)
     built: dict[str, Sequence[Built[Any]]]
-    built = {"resource_types": types, "resources": resources, "agents": agents, "tasks": tasks, "jobs": jobs}
+    built = {
+        "resource_types": types,
+        "resources": resources,
+        "mcp_servers": servers,
+        "agents": agents,
+        "tasks": tasks,
+        "jobs": jobs,
+    }
     broken: set[str] = set()
     for section, entries in built.items():
         if isinstance(root.get(section), Items):
@@ -78,6 +95,7 @@ def _check_entries(
     complaints = (
         *duplicates(root, LISTS),
         *check_models(root, agents),
+        *server_complaints(judged, frozenset(_named([*_entries(root, "mcp_servers")], root, "mcp_servers"))),
         *delegation_complaints(judged, names.agents),
         *names.entry_complaints(root, tasks),
     )

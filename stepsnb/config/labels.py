@@ -24,6 +24,7 @@ _HELD_STEPS = frozenset({"on_success", "on_failure", "on_error", "on_abort", "en
 LISTS = {
     "agents": "agent",
     "jobs": "job",
+    "mcp_servers": "MCP server",
     "resource_types": "resource type",
     "resources": "resource",
     "tasks": "task",

@@ -15,6 +15,7 @@ from .assertion import PipelineAssert
 from .concept import Complaint, Concept
 from .defaults import Defaults, PriceEntry
 from .job import Job
+from .mcp_server import McpServer
 from .profiles import profile_agents
 from .resource import Resource
 from .resource_type import ResourceType
@@ -41,6 +42,7 @@ class Pipeline(Concept):
     prices: dict[ModelName, PriceEntry] = Field(default={}, description="US dollars per million tokens, by model.")
     resource_types: tuple[ResourceType, ...] = Field(default=(), description="Beside the built-in `git` and `path`.")
     resources: tuple[Resource, ...] = ()
+    mcp_servers: tuple[McpServer, ...] = Field(default=(), description="Servers whose tools agents can be granted.")
     agents: tuple[Agent, ...] = ()
     tasks: tuple[TaskEntry, ...] = Field(default=(), description="Tasks that steps refer to by name.")
     jobs: tuple[Job, ...]

@@ -8,7 +8,7 @@ from .agent import PROFILES, Agent
 from .concept import Complaint
 from .concept_reader import Built
 from .fix import FixSpec
-from .grants import AgentGrant
+from .grants import AgentGrant, McpGrant, server_complaint
 from .pipeline import Pipeline
 from .plan_reader import ReadStep
 from .profiles import profile_agents
@@ -121,11 +121,22 @@ class Names:
             if isinstance(grant, AgentGrant):
                 text = f"agent `{agent.name}` has the sub-agent `{grant.agent}`, which a fix agent may not; remove it"
                 yield Complaint((*at, "agent"), text, ("fix",))
+            elif isinstance(grant, McpGrant):
+                text = f"agent `{agent.name}` has tools of the MCP server `{grant.mcp}`, which a fix agent may not; "
+                yield Complaint((*at, "agent"), f"{text}use another agent", ("fix",))
         for index, name in enumerate(fix.tools or ()):
             if name not in agent.tool_names:
                 granted = ", ".join(sorted(agent.tool_names)) or "none"
                 text = f"agent `{agent.name}` does not grant `{name}`; add it to its `tools:`; granted: {granted}"
                 yield Complaint((*at, "tools", index), text, ("fix",))
+
+
+def server_complaints(agents: Sequence[Agent | None], known: frozenset[str]) -> Iterator[Complaint]:
+    """Yield the grants of agents that name an MCP server there is not; None stands for what cannot be judged."""
+    for index, agent in enumerate(agents):
+        for position, grant in enumerate((agent.tools if agent else None) or ()):
+            if isinstance(grant, McpGrant) and (complaint := server_complaint(grant, known)):
+                yield complaint._replace(at=("agents", index, "tools", position, *complaint.at))
 
 
 def names_of(pipeline: Pipeline) -> Names:

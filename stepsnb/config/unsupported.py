@@ -15,15 +15,11 @@ def _all(instead: str, *keys: str) -> dict[str, str]:
     return dict.fromkeys(keys, instead)
 
 
-PIPELINE: Final[Unsupported] = {
-    "executor": _REMOVE,
-    "mcp_servers": "grant built-in, Python or custom tools",
-}
+PIPELINE: Final[Unsupported] = {"executor": _REMOVE}
 DEFAULTS: Final[Unsupported] = {}
 JOB: Final[Unsupported] = {}
 RESOURCE_TYPE: Final[Unsupported] = {"mcp": "write `check:`, `in:` and `out:` as programs"}
 AGENT: Final[Unsupported] = _all(_REMOVE, "settings")
-GRANT_FORMS: Final[Unsupported] = {"mcp": "grant built-in, Python or custom tools"}
 
 COVERED: Final[Mapping[str, str]] = {}
 """Unsupported keys that stand in for a required one; its absence is then no second problem."""

@@ -122,6 +122,18 @@ class RetryPolicy:
         except OverflowError:
             return self.backoff_max_s
 
+    def bounded(self, timeout_s: float | None) -> "RetryPolicy":
+        """Return this policy with `timeout_s` for one attempt: 0 means no bound, None changes nothing.
+
+        The total of all attempts is never less.
+        """
+        if timeout_s is None:
+            return self
+        if not timeout_s:
+            return replace(self, run_timeout_s=None, total_timeout_s=None)
+        total = self.total_timeout_s
+        return replace(self, run_timeout_s=timeout_s, total_timeout_s=None if total is None else max(total, timeout_s))
+
     def override(self, layer: Layer) -> "RetryPolicy":
         """Return this policy with what the layer says; None in it, or a missing key, changes nothing.
 

@@ -12,14 +12,13 @@ from typing import Any
 from pydantic import BaseModel
 
 from ..config import (
-    DEFAULT_TOOLS,
     Agent,
     AgentGrant,
     AgentStep,
     ApprovalStep,
-    BuiltinGrant,
     EnsembleStep,
     GetStep,
+    McpGrant,
     Pipeline,
     PutStep,
     Step,
@@ -49,6 +48,7 @@ NOT_OF_AGENT = (
 """Fields of an agent that are no part of the identity of its steps; its description is part of who calls it."""
 
 NOT_OF_TOOL = frozenset({"timeout_s", "retry", "default", "answered_by", "max_questions"})
+NOT_OF_SERVER = frozenset({"auth"})
 NOT_OF_FIX = frozenset({"attempts", "timeout_s"})
 NOT_OF_RESOURCE = frozenset({"where", "check_every", "version_history"})
 
@@ -64,6 +64,7 @@ class Identities:
         self._default_model = pipeline.defaults.model
         self._agents = {agent.name: agent for agent in pipeline.every_agent}
         self._resources = {resource.name: resource for resource in pipeline.resources}
+        self._servers = {server.name: server for server in pipeline.mcp_servers}
         self._types = {each.name: each for each in pipeline.resource_types}
         self._agent_parts: dict[str, dict[str, Any]] = {}
 
@@ -104,7 +105,7 @@ class Identities:
         tools = parts["tools"]
         if step.tools is not None:
             own = {each.name: self._tool(each) for each in step.tools if not isinstance(each, str)}
-            tools = {name: own.get(name) or tools.get(name) for name in step.tool_names}
+            tools = {name: own.get(name) or self._granted(agent, name) for name in step.tool_names}
         yield from parts.items()
         yield "max_turns", _first(step.max_turns, agent.max_turns, MAX_TURNS)
         yield "max_context_bytes", _first(step.max_context_bytes, agent.max_context_bytes, MAX_CONTEXT_BYTES)
@@ -130,17 +131,22 @@ class Identities:
             "max_turns": _first(agent.max_turns, MAX_TURNS),
             "max_context_bytes": _first(agent.max_context_bytes, MAX_CONTEXT_BYTES),
         }
-        granted = [BuiltinGrant(builtin=name) for name in DEFAULT_TOOLS] if agent.tools is None else agent.tools
         parts = {name: value for name, value in parts.items() if value is not None}
-        tools = {grant.name: self._tool(grant) for grant in granted}
+        tools = {grant.name: self._tool(grant) for grant in agent.grants}
         env = {f"env.{name}": value for name, value in agent.env.items()}
         return parts | _dump(agent, _AGENT_REST) | env | {"tools": tools}
+
+    def _granted(self, agent: Agent, name: str) -> dict[str, Any] | None:
+        grant = agent.grant_of(name)
+        return None if grant is None else self._tool(grant)
 
     def _tool(self, grant: BaseModel) -> dict[str, Any]:
         tool = _dump(grant, NOT_OF_TOOL)
         if isinstance(grant, AgentGrant):
             child = self._agents[grant.agent]
             tool |= {"description": grant.description or child.description, "of": self._agent(grant.agent)}
+        if isinstance(grant, McpGrant):
+            tool["of"] = _dump(self._servers[grant.mcp], NOT_OF_SERVER)
         return tool
 
     def _resource(self, name: str) -> Iterator[tuple[str, Any]]:

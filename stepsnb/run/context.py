@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ..config import Pipeline
 from ..errors import WorkspaceError
 from ..events import Artifact, Emit, Event, Request
+from ..mcp import McpServers
 from ..outcome import Outcome
 from ..people import Ladder, Respond
 from ..tools import AskReply, AskRequest
@@ -37,9 +38,9 @@ class RunContext:
 
     `cache` knows what steps left in earlier runs, None for a run that keeps nothing. `artifacts` is everything that
     was captured, whichever branch made it; of one name the last. `notes_wanted` names the steps whose note another
-    one reads. `versions` is set by the run itself. `sources_passed` counts, by agent, the
-    sources that turned out to be down. Where the run itself is elsewhere, questions go to
-    `ask_elsewhere`. An `executor` runs branches and cells in other processes.
+    one reads. `versions` is set by the run itself. `sources_passed` counts, by agent, the sources that turned out to be
+    down. Whoever made the context closes its `servers`, which are opened when a step first wants them. Where the run
+    itself is elsewhere, questions go to `ask_elsewhere`. An `executor` runs branches and cells in other processes.
     """
 
     pipeline: Pipeline
@@ -48,6 +49,7 @@ class RunContext:
     ladder: Ladder
     functions: Mapping[str, Callable[..., Any]]
     versions: JobVersions = field(init=False)
+    servers: McpServers = field(init=False)
     variables: Mapping[str, object] = field(default_factory=dict)
     cache: StepCache | None = None
     scope: Scope = field(default_factory=Scope)
@@ -58,6 +60,9 @@ class RunContext:
     sources_passed: dict[str, int] = field(default_factory=dict)
     ask_elsewhere: AskElsewhere | None = None
     executor: "Executor | None" = None
+
+    def __post_init__(self) -> None:
+        self.servers = McpServers(self.pipeline.mcp_servers, self.pipeline.base_dir)
 
     def emitter(self, step_id: str, meter: Meter) -> Emit:
         """Return an `Emit` that files everything under one step and counts its tokens."""

@@ -20,7 +20,7 @@ from ..agent import (
     build_system_text,
     run_agent,
 )
-from ..config import Agent, AgentGrant, CustomGrant, OutputSpec
+from ..config import Agent, AgentGrant, CustomGrant, McpGrant, OutputSpec
 from ..effects import EffectFailed, agent_layers, attempts_layer, policy_for, run_effect
 from ..errors import Aborted, ErrorCode, StepsError
 from ..events import CompactionBudget, MessageAdded, Note, StepFinished, StepStarted
@@ -147,11 +147,13 @@ class Conversations:
         clients = [self._models.of(agent), *self._models.fallback_of(agent)][passed:]
         for client in clients:
             check_price(client.target, agent.name, ctx.meter)
+        remote = await self._remote_tools(brief, ctx)
         own = build_tools(
             agent.tools,
             selected=brief.selected,
             functions=ctx.run.functions,
             retry=agent.retry,
+            remote=remote,
             describe=lambda name: ctx.run.pipeline.agent(name).description,
             spawn=lambda grant: self._spawner(grant, brief, ctx),
         )
@@ -220,6 +222,13 @@ class Conversations:
             is_constrained=target.tool_mode == "json",
         )
 
+    async def _remote_tools(self, brief: Brief, ctx: StepContext) -> dict[str, tuple[Tool, ...]]:
+        """Fetch what MCP servers have of the tools the conversation uses. Raises: McpError, InputError."""
+        grants = [grant for grant in brief.agent.grants if isinstance(grant, McpGrant)]
+        if brief.selected is not None:
+            grants = [g for g in grants if any(isinstance(name, str) and g.covers(name) for name in brief.selected)]
+        return await ctx.run.servers.tools_of(grants, retry=brief.agent.retry)
+
     def _runner(self, tools: Sequence[Tool], agent: Agent, ctx: StepContext) -> ToolRunner:
         context = ToolContext(root=ctx.root, ask=self._asker(agent.name, ctx), shell=ctx.shell)
         return ToolRunner(tools, context=context, emit=ctx.emit, settle=ctx.run.recorder.settle)
@@ -245,7 +254,7 @@ class Conversations:
         """Have an agent answer a question in people's place; None when it could not, so that a person is asked."""
         responder = ctx.run.pipeline.agent(request.answered_by or "")
         self._children += 1
-        brief = Brief(agent=responder, messages=(_question_text(request),))
+        brief = Brief(agent=responder, messages=(request.for_agent,))
         step_id = f"{ctx.step_id}.{self._children}"
         try:
             ended = await self.hold_recorded(brief, ctx, step_id=step_id, step_kind="sub_agent")
@@ -360,15 +369,6 @@ class Conversations:
             outcome, reason = Outcome.ERRORED, str(exc)
         record(outcome, reason, held)
         return Recorded(outcome, reason, held)
-
-
-def _question_text(request: AskRequest) -> str:
-    """Write a question for an agent, with the options that were offered."""
-    if not request.options:
-        return request.text
-    rule = "Answer with one of these and nothing else" if request.options_required else "Some possible answers"
-    options = "\n".join(f"- {option}" for option in request.options)
-    return f"{request.text}\n\n{rule}:\n{options}"
 
 
 def _decision_tools(brief: Brief, decided: Decided, obligations: Obligations, ctx: StepContext) -> list[Tool]:

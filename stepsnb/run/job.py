@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from ..config import Step
 from ..errors import InputError, StepsError, StoreError
 from ..events import Note, PlanNode, Request, RunFinished, RunLeft, RunResumed, RunStarted
+from ..mcp import McpServers
 from ..outcome import Outcome
 from ..plan import Plan, build_nodes
 from ..suggest import unknown_name
@@ -82,7 +83,7 @@ class JobRun:
         self._worked_s = 0.0
         self._finished: Outcome | None = None
         self._forked_to: str | None = None
-        weakref.finalize(self, _close_if_ours, context.workspace, os.getpid())
+        weakref.finalize(self, _close_if_ours, context.workspace, context.servers, os.getpid())
 
     @property
     def run_id(self) -> str:
@@ -356,6 +357,7 @@ class JobRun:
 
         async def settle_and_close() -> None:
             try:
+                await self._context.servers.close()
                 await self._context.recorder.settle()
             finally:
                 self._turn.give_back()
@@ -374,7 +376,8 @@ def _drawn(plan: Plan) -> list[PlanNode]:
     return [PlanNode(node.name, node.kind, places.get(id(node.parent))) for node in nodes]
 
 
-def _close_if_ours(workspace: RunWorkspace, pid: int) -> None:
-    """Leave no folder of an open run that is dropped; a fork of the process drops its copies only."""
+def _close_if_ours(workspace: RunWorkspace, servers: McpServers, pid: int) -> None:
+    """Leave no folder or server of an open run that is dropped; a fork of the process drops its copies only."""
     if os.getpid() == pid:
+        servers.drop()
         workspace.close()

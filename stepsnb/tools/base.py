@@ -75,6 +75,14 @@ class AskRequest:
     takes_reason: bool = False
     answered_by: str | None = None
 
+    @property
+    def for_agent(self) -> str:
+        """The question as an agent is asked it, with the options that were offered."""
+        if not self.options:
+            return self.text
+        rule = "Answer with one of these and nothing else" if self.options_required else "Some possible answers"
+        return f"{self.text}\n\n{rule}:\n" + "\n".join(f"- {option}" for option in self.options)
+
 
 @dataclass(frozen=True, slots=True)
 class AskReply:

@@ -1,9 +1,19 @@
 """Builds the tools an agent is granted, and of these the ones a step selects."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from types import MappingProxyType
 
-from ..config import DEFAULT_TOOLS, AgentGrant, BuiltinGrant, CustomGrant, Grant, PythonGrant, RetryLayers
+from ..config import (
+    DEFAULT_TOOLS,
+    AgentGrant,
+    BuiltinGrant,
+    CustomGrant,
+    Grant,
+    McpGrant,
+    PythonGrant,
+    RetryLayers,
+    wrong_name,
+)
 from ..effects import EffectKind, RetryPolicy, agent_layers, policy_for
 from ..errors import InputError
 from ..suggest import unknown_name
@@ -48,6 +58,7 @@ def build_tools(
     spawn: Callable[[AgentGrant], Spawn] | None = None,
     describe: Callable[[str], str | None] = lambda agent: None,
     retry: RetryLayers | None = None,
+    remote: Mapping[str, Sequence[Tool]] = MappingProxyType({}),
 ) -> tuple[Tool, ...]:
     """Build what `grants` names, in order; of it what `selected` names, and then the custom tools in there.
 
@@ -58,30 +69,49 @@ def build_tools(
         spawn: Makes what holds a conversation with a granted agent.
         describe: An agent's own description, by its name.
         retry: The agent's own layers of the policy of its calls.
+        remote: The tools of each grant of an MCP server, by the grant's name.
 
     Raises: InputError for a function that is not there or no tool, and for a name that comes twice or is not granted.
     """
     if grants is None:
         grants = [BuiltinGrant.model_validate({"builtin": name}) for name in DEFAULT_TOOLS]
-    granted = [grant.name for grant in grants]
+    names: dict[str, Grant] = {}
+    for grant in grants:
+        for name in _names(grant, remote):
+            if name in names:
+                raise InputError(f"tool `{name}` is granted twice; a model could not tell them apart, so rename one")
+            names[name] = grant
     if selected is not None:
-        own = [entry for entry in selected if isinstance(entry, CustomGrant)]
-        names = [entry for entry in selected if not isinstance(entry, CustomGrant)]
-        for name in names:
-            if name not in granted:
-                raise InputError(
-                    f"{unknown_name('tool', name, granted)}; a step selects from what its agent is granted"
-                )
-        grants = [*(grant for grant in grants if grant.name in names), *own]
-        granted = [*granted, *(grant.name for grant in own)]
-    for name in granted:
-        if granted.count(name) > 1:
-            raise InputError(f"tool `{name}` is granted twice; a model could not tell them apart, so rename one")
-    return tuple(_build(grant, functions, spawn, describe, retry) for grant in grants)
+        for each in selected:
+            if not isinstance(each, CustomGrant) and each not in names:
+                raise InputError(f"{unknown_name('tool', each, names)}; a step selects from what its agent is granted")
+        own = {each.name: each for each in selected if isinstance(each, CustomGrant)}
+        if taken := own.keys() & names.keys():
+            raise InputError(f"tool `{min(taken)}` is granted twice; a model could not tell them apart, so rename one")
+        names = {name: grant for name, grant in names.items() if name in selected} | own
+    return tuple(
+        _remote(name, grant, remote)
+        if isinstance(grant, McpGrant)
+        else _build(grant, functions, spawn, describe, retry)
+        for name, grant in names.items()
+    )
+
+
+def _names(grant: Grant, remote: Mapping[str, Sequence[Tool]]) -> Sequence[str]:
+    if not isinstance(grant, McpGrant):
+        return (grant.name,)
+    return [tool.name for tool in remote.get(grant.name, ())]
+
+
+def _remote(name: str, grant: McpGrant, remote: Mapping[str, Sequence[Tool]]) -> Tool:
+    tool = next(tool for tool in remote[grant.name] if tool.name == name)
+    if text := wrong_name(name, f"grant others of `{grant.mcp}` with `tools:`"):
+        raise InputError(f"MCP server `{grant.mcp}`: {text}")
+    return tool
 
 
 def _build(
-    grant: Grant,
+    grant: BuiltinGrant | PythonGrant | CustomGrant | AgentGrant,
     functions: Functions,
     spawn: Callable[[AgentGrant], Spawn] | None,
     describe: Callable[[str], str | None],
@@ -105,7 +135,7 @@ def _build(
         case AgentGrant():
             if spawn is None:
                 raise InputError(f"tool `{grant.name}`: agents cannot be called here; grant other tools")
-            policy = _bounded(policy_for("waiting"), grant.timeout_s)  # `spawn` has the other clocks of a child
+            policy = policy_for("waiting").bounded(grant.timeout_s)  # `spawn` has the other clocks of a child
             return sub_agent_tool(grant, spawn(grant), description=describe(grant.agent), policy=policy)
         case BuiltinGrant(builtin="ask_user"):  # its timeout is how long it waits for a person
             return _BUILTIN["ask_user"](grant, policy_for("waiting", *agent_layers("waiting", retry)))
@@ -118,14 +148,4 @@ def _policy(
 ) -> RetryPolicy:
     """Return the policy of a tool's calls; its grant's own `retry:` and `timeout:` come last."""
     own = None if isinstance(grant, BuiltinGrant) else grant.retry
-    return _bounded(policy_for(kind, *agent_layers(kind, retry), own), grant.timeout_s)
-
-
-def _bounded(policy: RetryPolicy, timeout_s: float | None) -> RetryPolicy:
-    """Give one call `timeout_s`: 0 means no bound, and the total of all attempts is never less."""
-    if timeout_s is None:
-        return policy
-    if not timeout_s:
-        return replace(policy, run_timeout_s=None, total_timeout_s=None)
-    total = policy.total_timeout_s
-    return replace(policy, run_timeout_s=timeout_s, total_timeout_s=None if total is None else max(total, timeout_s))
+    return policy_for(kind, *agent_layers(kind, retry), own).bounded(grant.timeout_s)

@@ -358,3 +358,20 @@ def test_the_message_of_an_approval_is_part_of_it_and_its_patience_is_not():
 
     assert node_of({"approval": {"message": "Stop?"}}).hash != node_of(ask).hash
     assert node_of({"approval": {"message": "Go on?", "timeout": "5m"}}).hash == node_of(ask).hash
+
+
+def test_grant_of_a_server_is_part_of_identity_and_its_clocks_are_not():
+    def identity(grant, command="docs-server"):
+        text = f"""
+mcp_servers: [{{name: docs, command: {command}}}]
+agents: [{{name: writer, source: {{model: scripted/x}}, tools: [{grant}]}}]
+jobs: [{{name: j, plan: [{{agent: writer, prompt: Write.}}]}}]
+"""
+        return build_plan(load_text(text)).nodes[0].hash
+
+    one = identity("{mcp: docs, tool: find}")
+
+    assert one == identity("{mcp: docs, tool: find, timeout: 5s, retry: {max_attempts: 2}}")
+    assert len({one, identity("{mcp: docs}"), identity("{mcp: docs, tools: [find, open]}")}) == 3
+    assert one != identity("{mcp: docs, tool: find, max_output_bytes: 500}")
+    assert one != identity("{mcp: docs, tool: find}", command="other-server")

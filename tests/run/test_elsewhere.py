@@ -92,7 +92,7 @@ def trees(result):
 async def test_cells_in_other_processes_leave_the_same_as_here(job):
     there, here = job(GIVEN, MATRIX), job(GIVEN, MATRIX, here=True)
     result, expected = await there.run_all(), await here.run_all()
-    assert (result.outcome, result.error) == ("succeeded", None)
+    assert (result.outcome, result.error) == (expected.outcome, expected.error) == ("succeeded", None)
     assert len(there.executor.pids) == 3
     assert said(result) == said(expected)
     assert trees(result) == trees(expected)

@@ -3,9 +3,10 @@
 from .builtin import BUILTIN_TOOLS, DEFAULT_TOOLS, BuiltinGrant
 from .custom import CustomGrant
 from .forms import Grant, Selected
+from .mcp import McpGrant, server_complaint
 from .python import PythonGrant
 from .sub_agent import AgentGrant
-from .tool_name import SYNTHESIZED_TOOLS
+from .tool_name import SYNTHESIZED_TOOLS, wrong_name
 
 __all__ = [
     "BUILTIN_TOOLS",
@@ -15,6 +16,9 @@ __all__ = [
     "BuiltinGrant",
     "CustomGrant",
     "Grant",
+    "McpGrant",
     "PythonGrant",
     "Selected",
+    "server_complaint",
+    "wrong_name",
 ]

@@ -6,32 +6,31 @@ from pydantic import BeforeValidator, GetJsonSchemaHandler, ValidationInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from .. import unsupported
 from ..conversions import bad_value, read_name
 from ..tree import Entries, Items, Scalar
-from ..wording import not_supported, wrong_shape
+from ..wording import wrong_shape
 from .builtin import BUILTIN_TOOLS, BuiltinGrant
 from .custom import CustomGrant
+from .mcp import McpGrant
 from .python import PythonGrant
 from .sub_agent import AgentGrant
 
-AnyGrant = BuiltinGrant | PythonGrant | CustomGrant | AgentGrant
+AnyGrant = BuiltinGrant | PythonGrant | CustomGrant | AgentGrant | McpGrant
 
 _FORMS: dict[str, type[AnyGrant]] = {
     "builtin": BuiltinGrant,
     "python": PythonGrant,
     "agent": AgentGrant,
+    "mcp": McpGrant,
     "run": CustomGrant,
 }
 """Each form by the key that only it has."""
 
 
 def _form_of(raw: Entries) -> str | None:
-    forms = [form for form in (*_FORMS, *unsupported.GRANT_FORMS) if form in raw]
+    forms = [form for form in _FORMS if form in raw]
     if len(forms) > 1:
         raise bad_value(f"names both `{forms[0]}:` and `{forms[1]}:`; a tool is one of them, so split it in two")
-    if forms and forms[0] in unsupported.GRANT_FORMS:
-        raise bad_value(not_supported(f"(with `{forms[0]}:`)", unsupported.GRANT_FORMS[forms[0]]))
     return forms[0] if forms else None
 
 
@@ -45,7 +44,7 @@ def _read_grant(raw: Any, info: ValidationInfo) -> Any:
     form = _form_of(raw)
     if form is None:
         raise bad_value(
-            "grants nothing; write a tool's name, `builtin: NAME`, `python: NAME`, `agent: NAME`, "
+            "grants nothing; write a tool's name, `builtin: NAME`, `python: NAME`, `agent: NAME`, `mcp: SERVER`, "
             "or a custom tool with `name:`, `description:` and `run:`"
         )
     return _FORMS[form].model_validate(raw, context=info.context)
@@ -62,6 +61,8 @@ def _read_selected(raw: Any, info: ValidationInfo) -> Any:
     grant = _FORMS[form].model_validate(raw, context=info.context)
     if isinstance(grant, CustomGrant):
         return grant
+    if isinstance(grant, McpGrant):
+        raise bad_value("selects tools of a server as a mapping; write their names, such as `- SERVER__TOOL`")
     for key in raw.keys() - {form}:
         raise bad_value(f"sets `{key}:`, which binds where the tool is granted; write it in the agent's own `tools:`")
     return grant.name
@@ -78,7 +79,7 @@ class _OrMapping:
     """Adds the mapping form of a selection to its JSON Schema."""
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        forms = [form for form in _FORMS if form != "run"]
+        forms = [form for form in _FORMS if form not in ("mcp", "run")]
         mappings = [
             {
                 "type": "object",

@@ -7,6 +7,7 @@ from .cost import COST
 from .finish import FINISH
 from .help import help_verb
 from .load import LOAD
+from .mcp import MCP
 from .models import MODELS
 from .next import NEXT
 from .plan import PLAN
@@ -25,7 +26,7 @@ from .watch import WATCH
 __all__ = ["CELL_MAGICS", "VERBS", "Verb", "is_step_list"]
 
 _RUNNING = (LOAD, PLAN, NEXT, STEP, RUN, FINISH, WATCH, RESUME, REPLAY)
-_LOOKING = (RUNS, COST, CAP, MODELS, TRAJECTORY, TRANSCRIPT, COPY)
+_LOOKING = (RUNS, COST, CAP, MODELS, MCP, TRAJECTORY, TRANSCRIPT, COPY)
 _ANSWERING = (QUESTIONS, ANSWER, APPROVALS, APPROVE, REJECT)
 _LINES = (*_RUNNING, *_ANSWERING, *_LOOKING)
 

@@ -13,7 +13,7 @@ from ...errors import InputError
 from ...events import Event, TextChunk
 from ...people import GivenAnswers, Ladder
 from ...plan import Node, Plan, build_plan, expand_one, rehash
-from ...workspace import RunWorkspace
+from ...workspace import RunWorkspace, finish
 from ..context import RunContext
 from ..recorder import Recorder
 from ..reuse import StepCache
@@ -63,7 +63,10 @@ async def run_spec(
             dict(spec.variables),
         )
         node = find_node(spec, pipeline, plan)
-        result = await Walker(context, anchor=spec.anchor).run_node(node, scope, parent_id=spec.parent_id)
+        try:
+            result = await Walker(context, anchor=spec.anchor).run_node(node, scope, parent_id=spec.parent_id)
+        finally:
+            await finish(context.servers.close())
         return Ran(
             result=Ended.of(result),
             executed=[Ended.of(each) for each in scope.executed],

@@ -1,0 +1,5 @@
+"""MCP servers: programs and addresses whose tools agents call."""
+
+from .servers import McpServers
+
+__all__ = ["McpServers"]

@@ -1,0 +1,77 @@
+"""Talks to a server at an address: streamable HTTP, with the token its entry names."""
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from ..config import McpServer
+from ..errors import InputError
+from ..settings import MCP_MESSAGE_BYTES
+from .heard import Heard
+
+if TYPE_CHECKING:
+    import httpx2
+    from mcp.client._transport import TransportStreams
+
+_CONNECT_S = 10.0
+_REFUSED = (401, 403)
+_GONE = 404
+_BROKEN = 500
+
+
+def read_secret(server: McpServer) -> str | None:
+    """Return the token a server is told; None when it is told none. Raises: InputError when it is not set."""
+    variable = server.auth.api_key_env
+    if variable is None:
+        return None
+    secret = os.environ.get(variable, "").strip()
+    if not secret:
+        raise InputError(
+            f"MCP server `{server.name}`: {variable} is not set; set it in the environment before the kernel starts"
+        )
+    return secret
+
+
+@asynccontextmanager
+async def http_transport(
+    server: McpServer, *, heard: Heard, auth: "httpx2.Auth | None" = None
+) -> AsyncIterator["TransportStreams"]:
+    """Give the streams of messages to and from an address. Calls have clocks of their own, so reads have none."""
+    import httpx2
+    from mcp.client.streamable_http import streamable_http_client
+
+    assert server.endpoint is not None
+    secret = read_secret(server)
+    headers = {} if secret is None else {"Authorization": f"Bearer {secret}"}
+    checks = "the rights of its token" if server.auth.api_key_env is None else str(server.auth.api_key_env)
+
+    async def note(response: httpx2.Response) -> None:
+        status = response.status_code
+        heard.is_final = status in _REFUSED
+        heard.problem = f"it answered {status}" if heard.is_final or status == _GONE or status >= _BROKEN else None
+        if heard.is_final:
+            heard.problem = f"it refused the request ({status}); check {checks}, as `auth:` names it"
+        await _bound(response)
+
+    timeout = httpx2.Timeout(_CONNECT_S, read=None)
+    async with (
+        httpx2.AsyncClient(headers=headers, auth=auth, timeout=timeout, event_hooks={"response": [note]}) as client,
+        streamable_http_client(server.endpoint, http_client=client) as streams,
+    ):
+        yield streams
+
+
+async def _bound(response: "httpx2.Response") -> None:
+    """Refuse to read a reply that is larger than a message may be; streams of events are bounded by the SDK."""
+    import httpx2
+
+    if response.headers.get("content-type", "").startswith("text/event-stream"):
+        return
+    kept, size = [], 0
+    async for part in response.aiter_bytes():
+        size += len(part)
+        if size > MCP_MESSAGE_BYTES:
+            raise httpx2.ReadError(f"it sent a message of more than {MCP_MESSAGE_BYTES:,} bytes; ask it for less")
+        kept.append(part)
+    response._content = b"".join(kept)  # what `aread` keeps once it has read everything

@@ -1,0 +1,144 @@
+"""The servers of one run: each opened when it is first wanted, shared by all steps, closed with the run."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..config import McpGrant, McpServer, RetryLayers
+from ..effects import Attempt, EffectFailed, RetryPolicy, agent_layers, policy_for, run_effect
+from ..errors import ErrorCode, InputError, McpError
+from ..suggest import unknown_name
+from ..tools import Tool, ToolContext, ToolResult
+from .connection import Connection
+from .results import to_result
+
+if TYPE_CHECKING:
+    from mcp_types import Tool as RemoteTool
+
+
+class McpServers:
+    """The clients of a run, one for each server."""
+
+    def __init__(self, servers: Sequence[McpServer], base_dir: Path) -> None:
+        self._servers = {server.name: server for server in servers}
+        self._base_dir = base_dir
+        self._open: dict[str, Connection] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+
+    async def tools_of(
+        self, grants: Sequence[McpGrant], *, retry: RetryLayers | None = None
+    ) -> dict[str, tuple[Tool, ...]]:
+        """Return the tools of each grant, by the grant's name.
+
+        Raises: McpError for a server that does not answer, InputError for a tool that it has not.
+        """
+        listed = {name: await self.list_tools(name, retry=retry) for name in dict.fromkeys(g.mcp for g in grants)}
+        return {grant.name: tuple(self._tools(grant, listed[grant.mcp], retry)) for grant in grants}
+
+    async def list_tools(self, name: str, *, retry: RetryLayers | None = None) -> "list[RemoteTool]":
+        """Fetch the list of tools that a server has now. Raises: McpError, InputError."""
+        policy = policy_for("connector", *agent_layers("connector", retry))
+        where = f"MCP server `{name}`"
+        # A program may take as long to start as all attempts together: one that is ended half-way starts no faster.
+        start = replace(policy, queue_timeout_s=None, run_timeout_s=policy.total_timeout_s)
+        fetch = replace(policy, queue_timeout_s=None)
+
+        async def opened(attempt: Attempt) -> Connection:
+            return await self._connection(name)
+
+        async def listed(attempt: Attempt) -> "list[RemoteTool]":
+            return await (await self._connection(name)).list_tools()
+
+        try:
+            await run_effect(start, _repeatable(opened), where=where)
+            return await run_effect(fetch, _repeatable(listed), where=where)
+        except EffectFailed as exc:
+            text = str(exc)
+            if exc.code is ErrorCode.DEADLINE_EXCEEDED:
+                text = f"{text}; it did not answer, so try what `command:` or `endpoint:` names by hand"
+            raise McpError(text if where in text else f"{where}: {text}") from exc
+
+    async def close(self) -> None:
+        """Close every client; the programs that were started have ended when this returns."""
+        connections = [*self._open.values()]
+        self._open.clear()
+        await asyncio.gather(*(connection.close() for connection in connections))
+
+    def drop(self) -> None:
+        """Let every client end by itself, from any thread: nobody will wait for it."""
+        for connection in self._open.values():
+            connection.drop()
+
+    async def _connection(self, name: str) -> Connection:
+        """Return the open connection to a server, a new one when there is none or it broke."""
+        async with self._locks.setdefault(name, asyncio.Lock()):
+            known = self._open.get(name)
+            if known is not None and not known.is_lost:
+                return known
+            if known is not None:
+                del self._open[name]
+                await known.close()
+            if name not in self._servers:
+                raise InputError(unknown_name("MCP server", name, self._servers))
+            connection = Connection(self._servers[name], self._base_dir)
+            self._open[name] = connection  # before it is open, so that a stop meanwhile finds it
+            await connection.open()
+            return connection
+
+    def _tools(self, grant: McpGrant, listed: "Sequence[RemoteTool]", retry: RetryLayers | None) -> list[Tool]:
+        known = {tool.name: tool for tool in listed}
+        for name in grant.chosen or ():
+            if name not in known:
+                raise InputError(f"MCP server `{grant.mcp}`: {unknown_name('tool', name, known)}")
+        return [self._tool(grant, known[name], retry) for name in grant.chosen or known]
+
+    def _tool(self, grant: McpGrant, remote: "RemoteTool", retry: RetryLayers | None) -> Tool:
+        hints = remote.annotations
+        is_read_only = bool(hints and hints.read_only_hint)
+        is_repeatable = is_read_only or bool(hints and hints.idempotent_hint)
+
+        async def call(arguments: dict[str, Any], ctx: ToolContext) -> ToolResult:
+            try:
+                connection = await self._connection(grant.mcp)
+                result = to_result(await connection.call_tool(remote.name, arguments))
+            except McpError as exc:
+                return ToolResult.error(str(exc), code=ErrorCode.PROVIDER_ERROR, retryable=exc.retryable)
+            return replace(result, content=connection.hide(result.content))
+
+        return Tool(
+            name=f"{grant.mcp}__{remote.name}",
+            description=grant.description or remote.description or remote.title or f"`{remote.name}` of `{grant.mcp}`.",
+            parameters=_object_schema(remote.input_schema),
+            call=call,
+            is_read_only=is_read_only,
+            required=grant.required,
+            max_calls=grant.max_calls,
+            max_output_bytes=grant.max_output_bytes,
+            policy=_policy(grant, retry, is_repeatable=is_repeatable),
+        )
+
+
+def _policy(grant: McpGrant, retry: RetryLayers | None, *, is_repeatable: bool) -> RetryPolicy:
+    """Return the policy of a tool's calls: none is repeated unless the server or the user says that it may be."""
+    once = None if is_repeatable else {"max_attempts": 1}
+    policy = policy_for("connector_call", once, *agent_layers("connector_call", retry), grant.retry)
+    return policy.bounded(grant.timeout_s)
+
+
+def _object_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema that every provider takes for a tool without arguments too."""
+    return {**schema, "type": "object", "properties": schema.get("properties") or {}}
+
+
+def _repeatable(work: Any) -> Any:
+    """Let the runner of effects see which failures may pass."""
+
+    async def attempt(now: Attempt) -> Any:
+        try:
+            return await work(now)
+        except McpError as exc:
+            raise EffectFailed(str(exc), code=ErrorCode.PROVIDER_ERROR, retryable=exc.retryable) from exc
+
+    return attempt
