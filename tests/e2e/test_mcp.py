@@ -300,5 +300,5 @@ def test_shell_lists_tools_of_a_server(tmp_path, capsys):
 
 
 def test_unknown_server_is_refused_with_those_there_are(tmp_path):
-    with pytest.raises(stepsnb.StepsError, match="unknown MCP server `note` .did you mean `notes`"):
+    with pytest.raises(stepsnb.StepsError, match=r"unknown MCP server `note` .did you mean `notes`"):
         stepsnb.mcp(pipeline_file(tmp_path), "note")
