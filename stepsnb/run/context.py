@@ -36,8 +36,9 @@ class RunContext:
 
     `cache` knows what steps left in earlier runs, None for a run that keeps nothing. `artifacts` is everything that
     was captured, whichever branch made it; of one name the last. `notes_wanted` names the steps whose note another
-    one reads. `versions` is set by the run itself. Whoever made the context closes its `servers`, which are
-    opened when a step first wants them. Where the run itself is elsewhere, questions go to `ask_elsewhere`. An `executor` runs branches and cells in other processes.
+    one reads. `versions` is set by the run itself. Whoever made the context closes its `servers`, which are opened when
+    a step first wants them. Where the run itself is elsewhere, questions go to `ask_elsewhere`. An `executor` runs
+    branches and cells in other processes.
     """
 
     pipeline: Pipeline
