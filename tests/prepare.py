@@ -1,4 +1,4 @@
-"""Installs what the tests need and pip cannot: a Chromium, and the weights of the local model.
+"""Installs what the tests need and pip cannot: a Chromium, MCP servers, and the weights of the local model.
 
 Run it once before the tests; what is there already is left alone.
 """
@@ -9,6 +9,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+from support.mcp_servers import MCP_FOLDER, MCP_SERVERS, npm_server
 
 from stepsnb.errors import StepsError
 from stepsnb.llm.local import LOCAL_MODELS, fetch_weights
@@ -29,6 +31,18 @@ def prepare_browser() -> None:
         subprocess.run(["apt-get", *command], env=environment, stdout=subprocess.DEVNULL, check=True)
 
 
+def prepare_mcp_servers() -> None:
+    """Install the servers that other people wrote, from the npm registry, into the user's cache."""
+    if all(server.exists() for server in map(npm_server, MCP_SERVERS)):
+        return
+    if shutil.which("npm") is None:
+        sys.exit("the MCP tests need Node; install it (Debian: `apt-get install nodejs npm`) and run this again")
+    packages = [f"@modelcontextprotocol/{name}" for name in MCP_SERVERS]
+    print("npm install", *packages, flush=True)
+    where = ["--prefix", str(MCP_FOLDER), "--no-audit", "--no-fund"]
+    subprocess.run(["npm", "install", *where, *packages], stdout=subprocess.DEVNULL, check=True)
+
+
 async def prepare_weights() -> None:
     """Fetch the weights of every local model into the user's cache."""
     for model in LOCAL_MODELS.values():
@@ -37,6 +51,7 @@ async def prepare_weights() -> None:
 
 if __name__ == "__main__":
     prepare_browser()
+    prepare_mcp_servers()
     try:
         asyncio.run(prepare_weights())
     except StepsError as exc:

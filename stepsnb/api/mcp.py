@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ..config import Pipeline
 from ..engine import engine
 from ..mcp import McpServers
+from ..view.visible import visible
 from ..workspace import finish
 
 if TYPE_CHECKING:
@@ -55,10 +56,10 @@ async def _tools_frame(pipeline: Pipeline, server: str) -> "pd.DataFrame":
         await finish(servers.close())
     rows = [
         {
-            "tool": tool.name,
-            "name": f"{server}__{tool.name}",
-            "description": tool.description or tool.title or "",
-            "arguments": _arguments(tool.input_schema),
+            "tool": visible(tool.name),
+            "name": visible(f"{server}__{tool.name}"),
+            "description": visible(tool.description or tool.title or ""),
+            "arguments": visible(_arguments(tool.input_schema)),
             "read_only": bool(tool.annotations and tool.annotations.read_only_hint),
             "idempotent": bool(tool.annotations and tool.annotations.idempotent_hint),
         }

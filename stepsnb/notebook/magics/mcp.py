@@ -10,7 +10,7 @@ from .verb import Verb
 def _arguments() -> Arguments:
     arguments = Arguments(
         "%steps mcp",
-        "List the MCP servers of the loaded pipeline, or connect to one and list its tools.",
+        "List the pipeline's MCP servers, or the tools of one.",
         example="%steps mcp docs",
     )
     arguments.add_argument("server", metavar="SERVER", nargs="?", help="list the tools of this server")
