@@ -19,24 +19,28 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 MAC_BROWSERS = ("/Applications/Chromium.app", "/Applications/Google Chrome.app")
 
 
-def prepare_browser() -> None:
-    """Install Debian's Chromium when no browser is there and this process may."""
-    if any(map(shutil.which, BROWSERS)) or any(Path(app).exists() for app in MAC_BROWSERS):
-        return
+def install(*packages: str, why: str) -> None:
+    """Install packages of Debian where this process may; else say what to install."""
     if shutil.which("apt-get") is None or os.geteuid() != 0:
-        sys.exit("the browser tests need Chromium; install it (Debian: `apt-get install chromium`) and run this again")
+        sys.exit(f"{why}; install it (Debian: `apt-get install {' '.join(packages)}`) and run this again")
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["update", "-qq"], ["install", "-qq", "-y", "--no-install-recommends", "chromium"]):
+    for command in (["update", "-qq"], ["install", "-qq", "-y", "--no-install-recommends", *packages]):
         print("apt-get", *command, flush=True)
         subprocess.run(["apt-get", *command], env=environment, stdout=subprocess.DEVNULL, check=True)
 
 
+def prepare_browser() -> None:
+    """Install Debian's Chromium when no browser is there."""
+    if not any(map(shutil.which, BROWSERS)) and not any(Path(app).exists() for app in MAC_BROWSERS):
+        install("chromium", why="the browser tests need Chromium")
+
+
 def prepare_mcp_servers() -> None:
-    """Install the servers that other people wrote, from the npm registry, into the user's cache."""
+    """Install the servers that other people wrote, by npm, into the user's cache."""
     if all(server.exists() for server in map(npm_server, MCP_SERVERS)):
         return
     if shutil.which("npm") is None:
-        sys.exit("the MCP tests need Node; install it (Debian: `apt-get install nodejs npm`) and run this again")
+        install("nodejs", "npm", why="the MCP tests need Node")
     packages = [f"@modelcontextprotocol/{name}" for name in MCP_SERVERS]
     print("npm install", *packages, flush=True)
     where = ["--prefix", str(MCP_FOLDER), "--no-audit", "--no-fund"]
