@@ -7,7 +7,7 @@ from pathlib import Path
 from ..errors import InputError
 
 NOTEBOOK = "01_first_pipeline.ipynb"
-_SHIPPED = ("*.ipynb", "data/**/*", "projects/**/*", "scripted/**/*")
+_SHIPPED = ("*.ipynb", "data/**/*", "projects/**/*", "scripted/**/*", "servers/**/*")
 
 
 def notebooks_folder() -> Path:

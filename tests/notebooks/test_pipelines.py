@@ -33,7 +33,9 @@ def test_every_notebook_has_a_pipeline() -> None:
 def test_pipeline_loads_with_a_real_model(name: str, text: str, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(NOTEBOOKS)
 
-    pipeline = stepsnb.load(text, name=name, vars={"model": model, "notice": "Low water at 12:48."}).pipeline
+    pipeline = stepsnb.load(
+        text, name=name, vars={"model": model, "notice": "Low water at 12:48.", "python": "python3"}
+    ).pipeline
 
     assert {agent.source.model or pipeline.defaults.model for agent in pipeline.agents} == {model}
 
