@@ -22,8 +22,8 @@ def loaded(shell: InteractiveShell, tmp_path: Path) -> InteractiveShell:
 
 
 def test_verbs_come_after_steps(shell: InteractiveShell) -> None:
-    assert offered(shell, "%steps r") == ["replay", "resume", "run", "runs"]
-    assert offered(shell, "%steps ")[:3] == ["copy", "cost", "finish"]
+    assert offered(shell, "%steps r") == ["reject", "replay", "resume", "run", "runs"]
+    assert offered(shell, "%steps ")[:3] == ["answer", "approvals", "approve"]
 
 
 @pytest.mark.parametrize(

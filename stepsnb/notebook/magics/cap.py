@@ -10,7 +10,7 @@ from .verb import Verb, add_store_option, store_of
 def _arguments() -> Arguments:
     arguments = Arguments(
         "%steps cap",
-        "Set or show what all runs of a store may spend together, over all its kernels.",
+        "Set or show what all runs of a store may spend together.",
         example="%steps cap 2.00",
     )
     arguments.add_argument("usd", metavar="USD", nargs="?", help="US dollars from now on, or `off`")
