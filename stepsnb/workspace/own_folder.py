@@ -23,22 +23,23 @@ class OwnFolder:
     def __init__(self, base: Path, name: str) -> None:
         self._path = base / name
         self._lock: int | None = None
-        self._claiming = threading.Lock()
+        self._giving = threading.Lock()
+        self._given: set[str] = set()
         self._count = itertools.count(1)
 
     def new(self, stem: str) -> Path:
-        """Make an empty folder called `stem`, or nearly so when there is one. Raises: OSError."""
-        with self._claiming:
+        """Make an empty folder called `stem`, or nearly so when that name was given before. Raises: OSError.
+
+        No name is given twice, also when its folder is gone: who moved it away may be about to remove what it left.
+        """
+        with self._giving:
             if self._lock is None:
                 self._claim()
-        folder = self._path / stem
-        while True:
-            try:
-                folder.mkdir()
-            except FileExistsError:
-                folder = self._path / f"{stem}.{next(self._count)}"
-            else:
-                return folder
+            name = stem
+            while name in self._given or not _is_made(self._path / name):
+                name = f"{stem}.{next(self._count)}"
+            self._given.add(name)
+        return self._path / name
 
     def close(self) -> None:
         """Remove it; what may not be removed stays behind, and so does a folder that somebody else made meanwhile."""
@@ -57,6 +58,14 @@ class OwnFolder:
             with contextlib.suppress(OSError):  # tidying up for others never fails a run
                 if time.time() - other.stat().st_mtime > _ABANDONED_S:
                     _remove_if_abandoned(other)
+
+
+def _is_made(folder: Path) -> bool:
+    try:
+        folder.mkdir()
+    except FileExistsError:  # a killed process has left it
+        return False
+    return True
 
 
 def _remove_if_abandoned(folder: Path) -> None:

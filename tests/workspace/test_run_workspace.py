@@ -11,7 +11,7 @@ import pytest
 
 from stepsnb.errors import WorkspaceError
 from stepsnb.settings import SPILL_DIR
-from stepsnb.workspace import RunWorkspace
+from stepsnb.workspace import RunWorkspace, remove_tree
 
 
 def test_step_gets_copies_of_its_inputs_and_empty_outputs(workspace: RunWorkspace, make_tree) -> None:
@@ -66,7 +66,7 @@ def test_killed_fill_leaves_no_artifact(tmp_path: Path) -> None:
     program = """
 import os, sys
 from pathlib import Path
-from stepsnb.workspace import RunWorkspace
+from stepsnb.workspace import RunWorkspace, remove_tree
 def fill(folder):
     (folder / "half.txt").write_text("half")
     os.kill(os.getpid(), 9)
@@ -262,3 +262,15 @@ def test_threads_may_open_steps_at_the_same_time(tmp_path: Path, make_tree) -> N
     assert len({step.path for step in steps}) == 40
     assert all((step.path / "notes" / "a.txt").read_text() == "a" for step in steps)
     workspace.close()
+
+
+def test_folder_for_a_new_tree_is_never_one_that_another_step_still_removes(workspace: RunWorkspace) -> None:
+    first = workspace.begin_tree()
+    (first / "a.txt").write_text("a")
+    workspace.keep_tree("one", first)  # moves it away; whoever asked for it has yet to remove what may be left
+
+    second = workspace.begin_tree()
+    (second / "b.txt").write_text("b")
+    remove_tree(first)
+
+    assert workspace.keep_tree("two", second).files == ("b.txt",)
