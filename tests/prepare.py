@@ -10,7 +10,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from support.mcp_servers import MCP_FOLDER, MCP_SERVERS, npm_server
+from support.mcp_servers import (
+    MCP_FOLDER,
+    MCP_SERVERS,
+    PYTHON_MCP_SERVERS,
+    npm_server,
+    python_environment,
+    python_server,
+)
 
 from stepsnb.errors import StepsError
 from stepsnb.llm.local import LOCAL_MODELS, fetch_weights
@@ -47,6 +54,17 @@ def prepare_mcp_servers() -> None:
     subprocess.run(["npm", "install", *where, *packages], stdout=subprocess.DEVNULL, check=True)
 
 
+def prepare_python_mcp_servers() -> None:
+    """Install the servers that are Python packages, each into a virtual environment of its own."""
+    for name in PYTHON_MCP_SERVERS:
+        if python_server(name).exists():
+            continue
+        where = python_environment(name)
+        print("pip install", name, flush=True)
+        subprocess.run([sys.executable, "-m", "venv", "--clear", str(where)], check=True)
+        subprocess.run([str(where / "bin" / "pip"), "install", "-q", name], check=True)
+
+
 async def prepare_weights() -> None:
     """Fetch the weights of every local model into the user's cache."""
     for model in LOCAL_MODELS.values():
@@ -56,6 +74,7 @@ async def prepare_weights() -> None:
 if __name__ == "__main__":
     prepare_browser()
     prepare_mcp_servers()
+    prepare_python_mcp_servers()
     try:
         asyncio.run(prepare_weights())
     except StepsError as exc:
