@@ -163,7 +163,6 @@ MEANINGS = {
     "Pipeline.agents": "Models with a persona, dials and tools.",
     "Pipeline.jobs": "What can be run; at least one.",
     "Pipeline.assert": "Checked by `stepsnb test`.",
-    "Defaults.preflight": "As on an agent.",
     "PriceEntry.input": "Uncached input.",
     "PriceEntry.output": "Output, thinking included.",
     "PriceEntry.cache_read": "Input the provider had cached.",

@@ -149,6 +149,15 @@ LLM_RUN_S: Final = 540.0
 LLM_CONNECT_S: Final = 10.0
 """A model server that does not take a connection within this time is not there."""
 
+PREFLIGHT_PROBE_S: Final = 30.0
+"""How long the probe of a model before a run may take."""
+
+PREFLIGHT_TRUST_S: Final = 5 * 60.0
+"""How long a model that was there when it was probed is not probed again."""
+
+PREFLIGHT_TRUST_MAX_S: Final = 15 * 60.0
+"""The most a pipeline may set that to."""
+
 LLM_REPLY_BYTES: Final = 64_000_000
 """A reply that goes on beyond this is broken off: a server that never ends a line would fill the memory."""
 

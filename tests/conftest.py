@@ -1,5 +1,6 @@
 """Fixtures every test may use."""
 
+import signal
 import socket
 
 import pytest
@@ -7,6 +8,10 @@ import pytest
 pytest_plugins = ["tests.support.fixtures_llm"]
 
 _LOOPBACK = {"127.0.0.1", "::1", "localhost", ""}
+
+
+# Started in the background of a shell, this process and those it starts would be deaf to an interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

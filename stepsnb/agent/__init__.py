@@ -2,7 +2,7 @@
 
 from .compaction import Budget, budget_of
 from .deps import AgentDeps, AgentResult, StopReason, SyntheticCall
-from .failover import ModelSource
+from .failover import ModelSource, is_outage
 from .history import groups, rebuild_history, sendable
 from .loop import run_agent
 from .obligations import Obligations, OwedCall, missing_calls
@@ -22,6 +22,7 @@ __all__ = [
     "budget_of",
     "build_system_text",
     "groups",
+    "is_outage",
     "missing_calls",
     "rebuild_history",
     "run_agent",

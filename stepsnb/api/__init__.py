@@ -6,6 +6,7 @@ from .mcp import mcp
 from .outputs import copy
 from .pipeline import LoadedPipeline, load
 from .plan import plan
+from .probing import preflight
 from .run import OpenRun, Run, RunHandle
 from .spend_cap import cap
 from .tables import cost, models, requests, runs, sql, steps, tool_calls, trajectory, transcript, turns
@@ -26,6 +27,7 @@ __all__ = [
     "mcp",
     "models",
     "plan",
+    "preflight",
     "questions",
     "reject",
     "replay",

@@ -16,6 +16,7 @@ from . import (
     mcp,
     models,
     plan,
+    preflight,
     questions,
     replay,
     resume,
@@ -31,7 +32,7 @@ from . import (
 from .output import OutputError, open_closed_streams, print_json, say, silence
 
 _VERBS = (
-    *(run, resume, replay, watch, plan, validate, test, schema),
+    *(run, resume, replay, watch, plan, preflight, validate, test, schema),
     *(questions, answer, runs, cost, cap, models, mcp, trajectory, transcript, copy, demo),
 )
 

@@ -24,6 +24,7 @@ from .loader import load_file, load_steps, load_text, resolve_step
 from .mcp_server import McpAuth, McpServer
 from .output import OutputSpec
 from .pipeline import Pipeline
+from .preflight import PreflightSpec
 from .problems import Where
 from .resource import BUILT_IN_TYPES, NEVER, Resource
 from .resource_type import ResourceType
@@ -103,6 +104,7 @@ __all__ = [
     "OutputSpec",
     "Pipeline",
     "PipelineAssert",
+    "PreflightSpec",
     "PriceEntry",
     "PutStep",
     "PythonGrant",

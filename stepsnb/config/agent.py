@@ -1,6 +1,6 @@
 """An agent: a persona, its model and dials, and the tools it is granted."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
@@ -13,6 +13,7 @@ from .concept import Complaint
 from .fallback import FallbackSpec
 from .grants import DEFAULT_TOOLS, BuiltinGrant, Grant, McpGrant
 from .image import Contained, image_complaints
+from .preflight import AgentPreflight
 from .retry import RetryLayers
 from .scalars import (
     AtLeast0,
@@ -21,7 +22,6 @@ from .scalars import (
     DurationS,
     Name,
     Percent,
-    Preflight,
     Share,
     Temperature,
     Text,
@@ -54,8 +54,8 @@ class AgentKeys(Contained):
         Annotated[Literal["low", "medium", "high"], one_of("reasoning effort", "low", "medium", "high")] | None
     ) = None
     context_window: AtLeast1 | None = Field(default=None, description="In tokens.")
-    preflight: Preflight | None = Field(
-        default=None, description="`false`: no request that the conversation doesn't need."
+    preflight: AgentPreflight | None = Field(
+        default=None, description="`false`: no request that the conversation doesn't need; unset: as in `defaults:`."
     )
     fallback: tuple[FallbackSpec, ...] = Field(
         default=(), description="Sources to go on with, in order, when the one before is down."
@@ -93,6 +93,13 @@ class AgentKeys(Contained):
     def grants(self) -> tuple[Grant, ...]:
         """The tools it is granted, those of an agent without `tools:` included."""
         return tuple(BuiltinGrant(builtin=name) for name in DEFAULT_TOOLS) if self.tools is None else self.tools
+
+    def mcp_grants(self, selected: Sequence[object] | None = None) -> list[McpGrant]:
+        """Return the grants of MCP servers' tools, of a step that selects some by name only those it needs."""
+        grants = [grant for grant in self.grants if isinstance(grant, McpGrant)]
+        if selected is None:
+            return grants
+        return [each for each in grants if any(isinstance(name, str) and each.covers(name) for name in selected)]
 
     def grant_of(self, name: str) -> Grant | None:
         """The grant of the tool that the model calls `name`; None when it has none."""

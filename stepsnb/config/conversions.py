@@ -299,10 +299,3 @@ def read_texts_by_name(raw: Entries) -> dict[str, Any]:
         if isinstance(value, Entries | Items):
             raise bad_value(f"must be flat, and `{key}:` is no text; write `KEY: VALUE`")
     return {key: read_any_text(value) for key, value in raw.items()}
-
-
-def read_preflight(raw: Any) -> Any:
-    """Read whether a probe is made; this version makes none."""
-    if isinstance(raw, Entries) or read_flag(raw):
-        raise bad_value(not_supported("(a probe before the run)", "write `preflight: false`, or leave it out"))
-    return False

@@ -7,7 +7,8 @@ from pydantic import Field
 from ..settings import DELEGATE_BUDGET_PERCENT
 from . import unsupported
 from .concept import Concept
-from .scalars import AtLeast1, Dollars, ModelName, Percent, Preflight
+from .preflight import Preflight
+from .scalars import AtLeast1, Dollars, ModelName, Percent
 from .unsupported import Unsupported
 
 
@@ -17,7 +18,9 @@ class Defaults(Concept):
     unsupported_keys: ClassVar[Unsupported] = unsupported.DEFAULTS
 
     model: ModelName | None = Field(default=None, description="For agents whose `source:` names none.")
-    preflight: Preflight | None = None
+    preflight: Preflight | None = Field(
+        default=None, description="`false`: models are not probed before a run; unset or `true`: they are."
+    )
     delegate_budget_percent: Percent | None = Field(
         default=None,
         description=f"Of what an agent has left, for each call of a sub-agent; unset: {DELEGATE_BUDGET_PERCENT}.",

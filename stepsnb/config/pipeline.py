@@ -16,6 +16,7 @@ from .concept import Complaint, Concept
 from .defaults import Defaults, PriceEntry
 from .job import Job
 from .mcp_server import McpServer
+from .preflight import PreflightSpec
 from .profiles import profile_agents
 from .resource import Resource
 from .resource_type import ResourceType
@@ -84,6 +85,12 @@ class Pipeline(Concept):
         if name is None:
             raise InputError(f"{self.file}: has {len(names)} jobs, so name one: {', '.join(names)}")
         raise InputError(f"{self.file}: {unknown_name('job', name, names)}")
+
+    def preflight(self, agent: Agent) -> PreflightSpec | None:
+        """Return how an agent's models are probed before a run, None when they are not."""
+        default = self.defaults.preflight or PreflightSpec()
+        is_on = default.is_on if agent.preflight is None else agent.preflight
+        return default if is_on else None
 
     def run_history(self, job: Job) -> int | None:
         """Return how many finished runs of a job are kept, None for all."""

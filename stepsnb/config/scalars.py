@@ -19,7 +19,6 @@ from .conversions import (
     read_model_name,
     read_name,
     read_number,
-    read_preflight,
     read_python_variable,
     read_settled_text,
     read_step_attempts,
@@ -77,4 +76,3 @@ Bytes = Annotated[
     BeforeValidator(read_bytes),
     WithJsonSchema({"type": ["integer", "string"], "pattern": "^[0-9]+ ?[kKmMgGtT]?[bB]?$"}),
 ]
-Preflight = Annotated[bool, BeforeValidator(read_preflight), WithJsonSchema({"const": False})]

@@ -4,6 +4,7 @@ from .chat import Chat
 from .client import ModelClient
 from .estimate import estimate_text, estimate_tokens
 from .find_client import find_client
+from .probe import PROBES, Probes, can_be_probed
 from .providers import PROVIDERS, Provider
 from .reply import Reply, RequestFailed
 from .request import Choice, Listener, ToolSpec
@@ -11,17 +12,20 @@ from .target import Target, resolve_target
 from .transports import Script, register_script, unregister_script
 
 __all__ = [
+    "PROBES",
     "PROVIDERS",
     "Chat",
     "Choice",
     "Listener",
     "ModelClient",
+    "Probes",
     "Provider",
     "Reply",
     "RequestFailed",
     "Script",
     "Target",
     "ToolSpec",
+    "can_be_probed",
     "estimate_text",
     "estimate_tokens",
     "find_client",

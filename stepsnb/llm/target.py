@@ -65,11 +65,12 @@ def resolve_target(
     default_model: str | None,
     base_dir: Path,
     run_id: str = "",
+    asks_server: bool = True,
 ) -> Target:
     """Find where an agent's requests go, in the run of that id.
 
     `prices` is the pipeline's own table, looked up by the model as written and by its name on the wire;
-    `default_model` is the pipeline's, for a source that names none.
+    `default_model` is the pipeline's, for a source that names none. `asks_server` goes into the target.
 
     Raises: `InputError` for no model, an unknown provider, or a key variable that is not set.
     """
@@ -109,7 +110,7 @@ def resolve_target(
         reasoning_effort=agent.reasoning_effort,
         context_window=agent.context_window,
         price=price,
-        asks_server=agent.preflight is not False,
+        asks_server=asks_server,
         base_dir=base_dir,
         client=source.client,
         session=_session(run_id, agent.name) if provider.pins_sessions and run_id else None,

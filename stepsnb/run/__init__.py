@@ -5,6 +5,7 @@ from .ids import new_run_id
 from .job import JobRun, RunSetup
 from .opening import Decision
 from .past import Past, handed_in, past_of
+from .preflight import SourceCheck, agents_in, check_source
 from .recorder import Recorder, Sink
 from .results import RunResult, StepResult, total_cost_usd, total_usage
 from .reuse import StepCache
@@ -18,8 +19,11 @@ __all__ = [
     "RunResult",
     "RunSetup",
     "Sink",
+    "SourceCheck",
     "StepCache",
     "StepResult",
+    "agents_in",
+    "check_source",
     "handed_in",
     "new_run_id",
     "past_of",

@@ -24,6 +24,7 @@ from .versions import JobVersions
 
 if TYPE_CHECKING:
     from .elsewhere.ports import Executor
+    from .preflight import Preflight
 
 
 class AskElsewhere(Protocol):
@@ -36,11 +37,12 @@ class AskElsewhere(Protocol):
 class RunContext:
     """The parts of a run that its steps share; `scope` is what the plan's own steps leave to each other.
 
-    `cache` knows what steps left in earlier runs, None for a run that keeps nothing. `artifacts` is everything that
-    was captured, whichever branch made it; of one name the last. `notes_wanted` names the steps whose note another
-    one reads. `versions` is set by the run itself. `sources_passed` counts, by agent, the sources that turned out to be
-    down. Whoever made the context closes its `servers`, which are opened when a step first wants them. Where the run
-    itself is elsewhere, questions go to `ask_elsewhere`. An `executor` runs branches and cells in other processes.
+    `cache` knows what steps left in earlier runs, None for a run that keeps nothing. `artifacts` is everything that was
+    captured, whichever branch made it; of one name the last. `notes_wanted` names the steps whose note another one
+    reads. `versions` is set by the run itself. `sources_passed` counts, by agent, the sources that turned out to be
+    down. Whoever made the context closes its `servers`, which are opened when a step first wants them. `preflight`, set
+    by the run too, probes its models. Where the run itself is elsewhere, questions go to `ask_elsewhere`. An `executor`
+    runs branches and cells in other processes.
     """
 
     pipeline: Pipeline
@@ -58,6 +60,7 @@ class RunContext:
     questions: int = 0
     asked: Asked = field(default_factory=Asked)
     sources_passed: dict[str, int] = field(default_factory=dict)
+    preflight: "Preflight | None" = None
     ask_elsewhere: AskElsewhere | None = None
     executor: "Executor | None" = None
 

@@ -4,7 +4,7 @@ import asyncio
 import math
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from ..agent import (
@@ -20,7 +20,7 @@ from ..agent import (
     build_system_text,
     run_agent,
 )
-from ..config import Agent, AgentGrant, CustomGrant, McpGrant, OutputSpec
+from ..config import Agent, AgentGrant, CustomGrant, OutputSpec
 from ..effects import EffectFailed, agent_layers, attempts_layer, policy_for, run_effect
 from ..errors import Aborted, ErrorCode, StepsError
 from ..events import CompactionBudget, MessageAdded, Note, StepFinished, StepStarted
@@ -197,6 +197,8 @@ class Conversations:
         text = build_system_text(agent.system, inputs=brief.inputs, outputs=brief.outputs, timeout_s=ctx.timeout_s)
         ctx.emit(MessageAdded(role="system", text=text))
         result = await run_agent(deps, [system(text)])
+        if passed and not result.fallback:
+            result = replace(result, fallback_model=clients[0].target.label)
         if result.fallback and result.stop is not StopReason.PROVIDER:
             # Pinned: the next conversation of this agent in the run begins where this one could be held.
             before = ctx.run.sources_passed.get(agent.name, 0)
@@ -224,10 +226,7 @@ class Conversations:
 
     async def _remote_tools(self, brief: Brief, ctx: StepContext) -> dict[str, tuple[Tool, ...]]:
         """Fetch what MCP servers have of the tools the conversation uses. Raises: McpError, InputError."""
-        grants = [grant for grant in brief.agent.grants if isinstance(grant, McpGrant)]
-        if brief.selected is not None:
-            grants = [g for g in grants if any(isinstance(name, str) and g.covers(name) for name in brief.selected)]
-        return await ctx.run.servers.tools_of(grants, retry=brief.agent.retry)
+        return await ctx.run.servers.tools_of(brief.agent.mcp_grants(brief.selected), retry=brief.agent.retry)
 
     def _runner(self, tools: Sequence[Tool], agent: Agent, ctx: StepContext) -> ToolRunner:
         context = ToolContext(root=ctx.root, ask=self._asker(agent.name, ctx), shell=ctx.shell)

@@ -24,6 +24,7 @@ from .hooks import run_hooks
 from .meter import Meter
 from .opening import Decision
 from .past import Past
+from .preflight import Preflight
 from .results import RunResult, StepResult
 from .routing import Routing
 from .step import STOPPED, unforeseen
@@ -68,6 +69,7 @@ class JobRun:
         meter.outer, context.scope.meter = context.scope.meter.outer, meter
         context.questions = setup.question_count
         context.versions = JobVersions(context.pipeline, plan, context.workspace, context.recorder.run_id)
+        context.preflight = Preflight(context, plan)
         self._turn = JobTurn(plan.job, context.pipeline.file, context.workspace.root)
         self._setup = setup
         step_count = 0 if setup.past is None else setup.past.step_count

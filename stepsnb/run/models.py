@@ -24,6 +24,7 @@ def resolve_agent(pipeline: Pipeline, agent: Agent, run_id: str = "", *, source:
         default_model=pipeline.defaults.model,
         base_dir=pipeline.base_dir,
         run_id=run_id,
+        asks_server=pipeline.preflight(agent) is not None,
     )
 
 

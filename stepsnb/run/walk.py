@@ -177,9 +177,17 @@ class Walker:
         # A route that leads back wants the step to be done again, not what it left the last time.
         reused = None if node.path in self._been else self._reuse(node, scope, parent_id)
         self._been.add(node.path)
-        result = reused or await run_with_attempts(node, self.run, scope, next_id=self.next_id, parent_id=parent_id)
-        scope.executed.append(result)
-        return result
+        preflight = self.run.preflight
+        if reused is not None:
+            if preflight is not None:
+                preflight.spare(node)
+        else:
+            refusal = None if preflight is None else await preflight.refusal(node)
+            if refusal is not None:
+                return self.refuse(node, scope, Outcome.ERRORED, refusal, parent_id=parent_id)
+            reused = await run_with_attempts(node, self.run, scope, next_id=self.next_id, parent_id=parent_id)
+        scope.executed.append(reused)
+        return reused
 
     def _find(self, node: Node, parent_id: str | None) -> tuple[Done | None, list[Done]]:
         """Return the visit of a step that need not be repeated, and those that came before it and were no use.

@@ -201,14 +201,15 @@ def lead(scripted_llm, source, retry):
 
 
 def test_start_of_a_sub_agent_is_tried_again_and_makes_no_second_child(scripted_llm, wire_server):
+    wire_server.queues_probes = True
+    wire_server.says(404, {})  # the probe before the run
     wire_server.answers(5.0)
     wire_server.says(200, {"data": [{"id": "m", "context_length": 9_000}]})
     wire_server.streams(delta(content="An outage."), delta("stop"), DONE)
     source = {"endpoint": wire_server.base_url, "model": "m"}
     result = lead(scripted_llm, source, {"run_timeout_secs": 1, "max_attempts": 2, **QUICK})
     assert [received.path.rpartition("/")[2] for received in wire_server.requests] == [
-        "models",
-        "models",
+        *["models"] * 3,
         "completions",
     ]
     children = [event for event in of(result, "step_started") if event.step_kind == "sub_agent"]

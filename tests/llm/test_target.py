@@ -154,11 +154,6 @@ def test_what_runs_here_costs_nothing(tmp_path):
     assert resolve(tmp_path, model="ollama/x").price is None
 
 
-def test_preflight_false_means_no_request_beside_the_conversation(tmp_path):
-    assert resolve(tmp_path, model="ollama/x").asks_server
-    assert not resolve(tmp_path, model="ollama/x", agent={"preflight": False}).asks_server
-
-
 def resolve_client(tmp_path, **options):
     return resolve(tmp_path, client="my_llm", **options)
 

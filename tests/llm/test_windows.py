@@ -8,6 +8,11 @@ from stepsnb.llm.windows import Window, locate_window, read_window
 from .conftest import build_target
 
 
+@pytest.fixture(autouse=True)
+def _list_is_queued(wire_server):
+    wire_server.queues_probes = True
+
+
 @pytest.mark.parametrize(
     ("entry", "window"),
     [

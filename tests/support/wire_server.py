@@ -35,9 +35,15 @@ class Received:
 
 @dataclass
 class WireServer:
-    """Answers each request with the next queued steps; without any left, with status 500."""
+    """Answers each request with the next queued steps; without any left, with status 500.
+
+    What is asked beside a conversation (`GET`) is kept apart in `probes` and told that there is no such thing, unless
+    `queues_probes`: it is a request like any other then.
+    """
 
     requests: list[Received] = field(default_factory=list)
+    probes: list[Received] = field(default_factory=list)
+    queues_probes: bool = False
     connections: int = 0
     client_left: threading.Event = field(default_factory=threading.Event)
     """Set when a client closes its connection while an answer is under way."""
@@ -99,6 +105,10 @@ class WireServer:
     def _serve(self, connection: socket.socket) -> None:
         with connection, contextlib.suppress(OSError):
             while (received := _read_request(connection)) is not None:
+                if received.method == "GET" and not self.queues_probes:
+                    self.probes.append(received)
+                    connection.sendall(b"HTTP/1.1 404 X\r\ncontent-length: 0\r\n\r\n")
+                    continue
                 self.requests.append(received)
                 steps = self._answers.pop(0) if self._answers else [b"HTTP/1.1 500 X\r\ncontent-length: 0\r\n\r\n"]
                 for step in steps:

@@ -7,4 +7,6 @@ ANTHROPIC = Provider(
     base_url="https://api.anthropic.com/v1",
     key_env="ANTHROPIC_API_KEY",
     prices_id="anthropic",
+    probe_key_header="x-api-key",
+    probe_headers=(("anthropic-version", "2023-06-01"),),
 )

@@ -17,6 +17,9 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
     `signs_calls` (calls go back with their signatures), `short_call_ids` (nine letters and digits), `answers_tools`
     (after a tool's result the model speaks before the user does). `pins_sessions` sends an id that keeps an agent's
     requests together, and models whose names begin with one of `marks_cache` get a cache marker.
+
+    Whether it is there, and takes the key, is asked at `probe_path`, which lists its models unless it has another name;
+    with the key in `probe_key_header` too where that path wants it there, and with `probe_headers`.
     """
 
     name: str
@@ -37,4 +40,7 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
     answers_tools: bool = False
     pins_sessions: bool = False
     marks_cache: tuple[str, ...] = ()
+    probe_path: str = "models"
+    probe_key_header: str | None = None
+    probe_headers: tuple[tuple[str, str], ...] = ()
     advice: str = "check the network, or set `source.endpoint`"

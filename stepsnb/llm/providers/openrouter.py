@@ -12,5 +12,6 @@ OPENROUTER = Provider(
     prices_id="openrouter",
     has_model_windows=True,
     pins_sessions=True,
+    probe_path="key",
     marks_cache=("anthropic/", "~anthropic/"),
 )

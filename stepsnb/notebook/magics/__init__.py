@@ -11,6 +11,7 @@ from .mcp import MCP
 from .models import MODELS
 from .next import NEXT
 from .plan import PLAN
+from .preflight import PREFLIGHT
 from .questions import ANSWER, APPROVALS, APPROVE, QUESTIONS, REJECT
 from .replay import REPLAY
 from .resume import RESUME
@@ -26,7 +27,7 @@ from .watch import WATCH
 __all__ = ["CELL_MAGICS", "VERBS", "Verb", "is_step_list"]
 
 _RUNNING = (LOAD, PLAN, NEXT, STEP, RUN, FINISH, WATCH, RESUME, REPLAY)
-_LOOKING = (RUNS, COST, CAP, MODELS, MCP, TRAJECTORY, TRANSCRIPT, COPY)
+_LOOKING = (RUNS, COST, CAP, MODELS, PREFLIGHT, MCP, TRAJECTORY, TRANSCRIPT, COPY)
 _ANSWERING = (QUESTIONS, ANSWER, APPROVALS, APPROVE, REJECT)
 _LINES = (*_RUNNING, *_ANSWERING, *_LOOKING)
 
