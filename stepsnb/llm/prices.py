@@ -9,7 +9,7 @@ from .addresses import is_loopback
 from .providers import provider_named
 from .target import Target
 
-SOURCE = "genai-prices"
+_TABLE = "genai-prices"
 
 
 def price_usage(target: Target, usage: Usage) -> tuple[Decimal | None, str | None]:
@@ -28,7 +28,15 @@ def price_usage(target: Target, usage: Usage) -> tuple[Decimal | None, str | Non
         cache_write_tokens=usage.cache_write_tokens,
         output_tokens=usage.output_tokens,
     )
-    return model.calc_price(counts, provider).total_price, SOURCE
+    return model.calc_price(counts, provider).total_price, price_table()
+
+
+@functools.cache
+def price_table() -> str:
+    """Name the table with its version, which dates it: prices change, and what was paid was by the prices of then."""
+    from importlib.metadata import version
+
+    return f"{_TABLE} {version(_TABLE)}"
 
 
 def known_model(target: Target) -> tuple[Any, Any] | None:

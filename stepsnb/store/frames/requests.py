@@ -36,7 +36,8 @@ def requests_df(store: Store, run_id: str | None = None) -> "pd.DataFrame":
     Columns: run_id, step_id, turn, attempt (int64, from 1), model; status (Int64, missing when no response came),
         error, retry_after_s; input_tokens, cached_input_tokens, cache_write_tokens and output_tokens (int64,
         disjoint classes), reasoning_tokens (the part of the output spent on thinking); cost_usd (float64, NaN when
-        the price is unknown; exact in SQL), price_source; latency_s and first_token_s (float64, seconds);
+        the price is unknown; exact in SQL), price_source (`pipeline`, `local`, or the table of prices with the
+        version that dates it); latency_s and first_token_s (float64, seconds);
         created_at (UTC, when it had ended).
     Raises: StoreError if the store cannot be read; InputError for an unknown run.
     """
