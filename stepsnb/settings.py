@@ -80,6 +80,9 @@ WEB_FETCH_HOPS: Final = 10
 RESOURCE_OUTPUT_BYTES: Final = 4_000_000
 """What is read of the versions a resource program prints."""
 
+RESOURCE_LINKS: Final = 1_000
+"""Links that are followed in what a resource's tool answered."""
+
 PARAM_FILE_BYTES: Final = 1_048_576
 """Size of a file whose text is a parameter of a put."""
 

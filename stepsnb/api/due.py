@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from ..config import NEVER, GetStep, Pipeline
 from ..engine import EngineTask, engine
 from ..errors import InputError
+from ..mcp import McpServers, ResourceCalls
 from ..plan import Plan, build_plan
 from ..resources import Version
 from ..run.versions import JobVersions
-from ..workspace import RunWorkspace
+from ..workspace import RunWorkspace, finish
 from .options import PathLike, store_root
 from .pipeline import LoadedPipeline
 
@@ -65,8 +66,13 @@ class Watch:
         return engine().start(self._is_due(job))
 
     async def _is_due(self, job: str) -> bool:
-        versions = JobVersions(self._pipeline, self._plans[job], RunWorkspace(self._root, "watch"), "watch")
-        found = await versions.find_new(self._checks.take_due)
+        servers = McpServers(self._pipeline.mcp_servers, self._pipeline.base_dir)
+        workspace = RunWorkspace(self._root, "watch")
+        versions = JobVersions(self._pipeline, self._plans[job], workspace, "watch", ResourceCalls(servers))
+        try:
+            found = await versions.find_new(self._checks.take_due)
+        finally:
+            await finish(servers.close())
         if not found or self._tried.get(job) == found:
             return False
         self._tried[job] = found

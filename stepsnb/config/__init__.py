@@ -27,6 +27,7 @@ from .pipeline import Pipeline
 from .preflight import PreflightSpec
 from .problems import Where
 from .resource import BUILT_IN_TYPES, NEVER, Resource
+from .resource_tools import ResourceTools, ServerToolCall
 from .resource_type import ResourceType
 from .retry import RetryLayers, RetryOverride
 from .schema import schema
@@ -110,10 +111,12 @@ __all__ = [
     "PythonGrant",
     "RaceStep",
     "Resource",
+    "ResourceTools",
     "ResourceType",
     "RetryLayers",
     "RetryOverride",
     "Routes",
+    "ServerToolCall",
     "Source",
     "Step",
     "StepAssert",

@@ -28,6 +28,7 @@ from .references import (
     has_default_model,
     resources_of,
     server_complaints,
+    type_complaints,
     with_profiles,
 )
 from .resource import Resource
@@ -69,7 +70,7 @@ def read_document(root: Entries, problems: Problems, includes: Includes, given: 
         check_hooks(hooks, problems, names, job=_job_name(root, path), available=made or available)
     for step, complaint in circle_complaints(by_job):
         report(complaint, step.raw, step.path, problems)
-    _check_entries(root, problems, names, agents, tasks)
+    _check_entries(root, problems, names, agents, tasks, types)
     built: dict[str, Sequence[Built[Any]]]
     built = {
         "resource_types": types,
@@ -89,13 +90,20 @@ def read_document(root: Entries, problems: Problems, includes: Includes, given: 
 
 
 def _check_entries(
-    root: Entries, problems: Problems, names: Names, agents: Sequence[Built[Agent]], tasks: Sequence[Built[TaskEntry]]
+    root: Entries,
+    problems: Problems,
+    names: Names,
+    agents: Sequence[Built[Agent]],
+    tasks: Sequence[Built[TaskEntry]],
+    types: Sequence[Built[ResourceType]],
 ) -> None:
+    servers = frozenset(_named([*_entries(root, "mcp_servers")], root, "mcp_servers"))
     judged = [None if "tools" in entry.bad else entry.model for entry in agents]
     complaints = (
         *duplicates(root, LISTS),
         *check_models(root, agents),
-        *server_complaints(judged, frozenset(_named([*_entries(root, "mcp_servers")], root, "mcp_servers"))),
+        *server_complaints(judged, servers),
+        *type_complaints([None if "mcp" in entry.bad else entry.model for entry in types], servers),
         *delegation_complaints(judged, names.agents),
         *names.entry_complaints(root, tasks),
     )

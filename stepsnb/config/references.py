@@ -84,12 +84,11 @@ class Names:
             yield from _built_in_complaints(step, resource.type)
             return
         kind, bad = self.types.get(resource.type, Built(None, frozenset()))
-        if kind is None or "config" in bad:
+        if kind is None or not bad.isdisjoint({"config", "mcp"}):
             return
         needed = ("out",) if isinstance(step, PutStep) else ("check", "in")
-        programs = {"check": kind.check, "in": kind.in_, "out": kind.out}
         for key in needed:
-            if not programs[key] and key not in bad:
+            if key not in kind.verbs and key not in bad:
                 text = f"resource type `{kind.name}` has no `{key}:`, which a {step.kind} needs; add it to the type"
                 yield Complaint((step.kind,), text)
 
@@ -137,6 +136,14 @@ def server_complaints(agents: Sequence[Agent | None], known: frozenset[str]) -> 
         for position, grant in enumerate((agent.tools if agent else None) or ()):
             if isinstance(grant, McpGrant) and (complaint := server_complaint(grant, known)):
                 yield complaint._replace(at=("agents", index, "tools", position, *complaint.at))
+
+
+def type_complaints(types: Sequence[ResourceType | None], known: frozenset[str]) -> Iterator[Complaint]:
+    """Yield the resource types that name an MCP server there is not; None stands for what cannot be judged."""
+    for index, kind in enumerate(types):
+        if kind is not None and kind.mcp is not None and kind.mcp.server not in known:
+            text = unknown_name("MCP server", kind.mcp.server, known)
+            yield Complaint(("resource_types", index, "mcp", "server"), text)
 
 
 def names_of(pipeline: Pipeline) -> Names:

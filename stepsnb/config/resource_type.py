@@ -1,22 +1,20 @@
-"""A resource type of the user's own: the programs that find, fetch and publish versions."""
+"""A resource type of the user's own: the programs, or tools of a server, that find, fetch and publish versions."""
 
 from collections.abc import Iterator
 from typing import ClassVar
 
 from pydantic import Field
 
-from ..suggest import did_you_mean
-from ..templates import TemplateProblem
 from . import unsupported
 from .concept import Complaint, Concept
 from .free import FreeMapping
 from .image import Contained, image_complaints
+from .resource_tools import ResourceTools, template_complaints
 from .scalars import Name, Text
-from .template_uses import template_uses
 from .unsupported import Unsupported
 
 PROGRAMS = ("check", "in", "out")
-_VALUES = ("params", "source", "vars", "version")
+_OF_PROGRAMS = ("image", "network", "privileged", "container_limits", "user", "env")
 
 
 class ResourcePrograms(Concept):
@@ -33,19 +31,11 @@ class ResourcePrograms(Concept):
     def complaints(self) -> Iterator[Complaint]:
         """Refuse programs that are no templates."""
         for key in PROGRAMS:
-            try:
-                uses = [use[0] for use in template_uses(getattr(self, f"own_{key}") or "")]
-            except TemplateProblem as exc:
-                yield Complaint((key,), f"`{key}:` cannot be rendered: {exc}", (key,))
-                continue
-            for name in dict.fromkeys(uses):
-                if name not in _VALUES:
-                    text = f"`{key}:` refers to `.{name}`{did_you_mean(name, _VALUES)}; there is: {', '.join(_VALUES)}"
-                    yield Complaint((key,), text, (key,))
+            yield from template_complaints(getattr(self, f"own_{key}") or "", (key,), key)
 
 
 class ResourceType(ResourcePrograms, Contained):
-    """One entry of `resource_types:`; its programs stand in it or under `config:`."""
+    """One entry of `resource_types:`: programs in it or under `config:`, or tools of a server under `mcp:`."""
 
     unsupported_keys: ClassVar[Unsupported] = unsupported.RESOURCE_TYPE
     misplaced_keys: ClassVar[dict[str, str]] = {
@@ -55,6 +45,7 @@ class ResourceType(ResourcePrograms, Contained):
     name: Name
     defaults: FreeMapping = Field(default={}, description="`source:` values of resources that do not set them.")
     config: ResourcePrograms | None = None
+    mcp: ResourceTools | None = Field(default=None, description="Tools of an MCP server, in place of programs.")
 
     @property
     def check(self) -> str | None:
@@ -71,14 +62,29 @@ class ResourceType(ResourcePrograms, Contained):
         """The program that publishes."""
         return self.own_out or (self.config.own_out if self.config else None)
 
+    @property
+    def verbs(self) -> frozenset[str]:
+        """What it can do, out of `check`, `in` and `out`."""
+        of = self if self.mcp is None else self.mcp
+        return frozenset(verb for verb, way in zip(PROGRAMS, (of.check, of.in_, of.out), strict=True) if way)
+
     def complaints(self) -> Iterator[Complaint]:
-        """Refuse a type that can do nothing, and a program that is there twice."""
+        """Refuse a type that can do nothing, or in two ways, and a program that is there twice."""
         yield from super().complaints()
-        yield from image_complaints(self)
-        if not (self.check or self.in_ or self.out):
+        yield from image_complaints(self) if self.mcp is None else self._beside_tools()
+        if not self.verbs:
             text = "can do nothing; give `check:` and `in:` to get it, `out:` to put it"
             yield Complaint((), text, ("config", "mcp", *PROGRAMS))
         for key in PROGRAMS:
             if self.config and getattr(self, f"own_{key}") and getattr(self.config, f"own_{key}"):
                 text = f"has `{key}:` here and under `config:`; keep one"
                 yield Complaint((key,), text, ("config", key))
+
+    def _beside_tools(self) -> Iterator[Complaint]:
+        """Refuse what belongs to programs, where there are tools."""
+        if self.check or self.in_ or self.out:
+            text = "has programs and `mcp:`; a type is made of programs or of tools, so remove one of them"
+            yield Complaint(("mcp",), text, ("config", "mcp", *PROGRAMS))
+        for key in _OF_PROGRAMS:
+            if getattr(self, "image_name" if key == "image" else key):
+                yield Complaint((key,), f"`{key}:` is for programs, and this type calls tools; remove it", (key, "mcp"))

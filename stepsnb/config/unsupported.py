@@ -18,7 +18,7 @@ def _all(instead: str, *keys: str) -> dict[str, str]:
 PIPELINE: Final[Unsupported] = {"executor": _REMOVE}
 DEFAULTS: Final[Unsupported] = {}
 JOB: Final[Unsupported] = {}
-RESOURCE_TYPE: Final[Unsupported] = {"mcp": "write `check:`, `in:` and `out:` as programs"}
+RESOURCE_TYPE: Final[Unsupported] = {}
 AGENT: Final[Unsupported] = _all(_REMOVE, "settings")
 
 COVERED: Final[Mapping[str, str]] = {}

@@ -17,6 +17,8 @@ _MISSING = {
     "run": "write the shell program, or remove the step",
     "artifact": "name an input of the step",
     "agents": "list the agent steps that vote",
+    "server": "name an entry of `mcp_servers:`",
+    "tool": "name one of the server's tools",
     "file": "name a file in an input, `INPUT/FILE`",
     "steps": "list the steps under it",
     "tokens": "say how many tokens all cells may spend together",

@@ -1,5 +1,6 @@
 """MCP servers: programs and addresses whose tools agents call."""
 
+from .resource_calls import ResourceCalls
 from .servers import McpServers
 
-__all__ = ["McpServers"]
+__all__ = ["McpServers", "ResourceCalls"]

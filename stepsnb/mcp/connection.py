@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import httpx2
     from mcp import Client
     from mcp.client._transport import TransportStreams
-    from mcp_types import CallToolResult
+    from mcp_types import CallToolResult, ReadResourceResult
     from mcp_types import Tool as RemoteTool
 
 _HIDDEN = "[redacted]"
@@ -73,6 +73,13 @@ class Connection:
             return await self._client.call_tool(name, arguments)
         except sdk_errors() as exc:
             raise self._failed(f"the call of `{name}` failed", exc) from exc
+
+    async def read_resource(self, address: str) -> "ReadResourceResult":
+        """Read what the server has at an address. Raises: McpError."""
+        try:
+            return await self._client.read_resource(address)
+        except sdk_errors() as exc:
+            raise self._failed(f"`{address}` cannot be read", exc) from exc
 
     def hide(self, text: str) -> str:
         """Replace the server's token in a text."""

@@ -10,13 +10,19 @@ if TYPE_CHECKING:
 
 
 def to_result(called: "CallToolResult") -> ToolResult:
-    """Return the texts of a result, or its structured content where it has none; a failure is `{error}`."""
+    """Return what a result says; a failure is `{error}`."""
+    text, structured = text_of(called), called.structured_content
+    if called.is_error:
+        return ToolResult.error(text)
+    return ToolResult(text, data=structured if isinstance(structured, dict) else None)
+
+
+def text_of(called: "CallToolResult") -> str:
+    """Return the texts of a result, or its structured content where it has none; of a failure it is never empty."""
     parts = [text for block in called.content if (text := _text(block))]
     structured = called.structured_content
     text = "\n".join(parts) or ("" if structured is None else to_json(structured))
-    if called.is_error:
-        return ToolResult.error(text or "the tool failed and did not say why")
-    return ToolResult(text, data=structured if isinstance(structured, dict) else None)
+    return text or ("the tool failed and did not say why" if called.is_error else "")
 
 
 def _text(block: Any) -> str:

@@ -46,33 +46,25 @@ class McpServers:
         fetch = replace(policy, queue_timeout_s=None)
 
         async def opened(attempt: Attempt) -> Connection:
-            return await self._connection(name)
+            return await self.connection(name)
 
         async def listed(attempt: Attempt) -> "list[RemoteTool]":
-            return await (await self._connection(name)).list_tools()
+            return await (await self.connection(name)).list_tools()
 
         try:
-            await run_effect(start, _repeatable(opened), where=where)
-            return await run_effect(fetch, _repeatable(listed), where=where)
+            await run_effect(start, repeatable(opened), where=where)
+            return await run_effect(fetch, repeatable(listed), where=where)
         except EffectFailed as exc:
             text = str(exc)
             if exc.code is ErrorCode.DEADLINE_EXCEEDED:
                 text = f"{text}; it did not answer, so try what `command:` or `endpoint:` names by hand"
             raise McpError(text if where in text else f"{where}: {text}") from exc
 
-    async def close(self) -> None:
-        """Close every client; the programs that were started have ended when this returns."""
-        connections = [*self._open.values()]
-        self._open.clear()
-        await asyncio.gather(*(connection.close() for connection in connections))
+    async def connection(self, name: str) -> Connection:
+        """Return the open connection to a server, a new one when there is none or it broke.
 
-    def drop(self) -> None:
-        """Let every client end by itself, from any thread: nobody will wait for it."""
-        for connection in self._open.values():
-            connection.drop()
-
-    async def _connection(self, name: str) -> Connection:
-        """Return the open connection to a server, a new one when there is none or it broke."""
+        Raises: McpError, InputError.
+        """
         async with self._locks.setdefault(name, asyncio.Lock()):
             known = self._open.get(name)
             if known is not None and not known.is_lost:
@@ -87,6 +79,17 @@ class McpServers:
             await connection.open()
             return connection
 
+    async def close(self) -> None:
+        """Close every client; the programs that were started have ended when this returns."""
+        connections = [*self._open.values()]
+        self._open.clear()
+        await asyncio.gather(*(connection.close() for connection in connections))
+
+    def drop(self) -> None:
+        """Let every client end by itself, from any thread: nobody will wait for it."""
+        for connection in self._open.values():
+            connection.drop()
+
     def _tools(self, grant: McpGrant, listed: "Sequence[RemoteTool]", retry: RetryLayers | None) -> list[Tool]:
         known = {tool.name: tool for tool in listed}
         for name in grant.chosen or ():
@@ -95,13 +98,9 @@ class McpServers:
         return [self._tool(grant, known[name], retry) for name in grant.chosen or known]
 
     def _tool(self, grant: McpGrant, remote: "RemoteTool", retry: RetryLayers | None) -> Tool:
-        hints = remote.annotations
-        is_read_only = bool(hints and hints.read_only_hint)
-        is_repeatable = is_read_only or bool(hints and hints.idempotent_hint)
-
         async def call(arguments: dict[str, Any], ctx: ToolContext) -> ToolResult:
             try:
-                connection = await self._connection(grant.mcp)
+                connection = await self.connection(grant.mcp)
                 result = to_result(await connection.call_tool(remote.name, arguments))
             except McpError as exc:
                 return ToolResult.error(str(exc), code=ErrorCode.PROVIDER_ERROR, retryable=exc.retryable)
@@ -112,12 +111,18 @@ class McpServers:
             description=grant.description or remote.description or remote.title or f"`{remote.name}` of `{grant.mcp}`.",
             parameters=_object_schema(remote.input_schema),
             call=call,
-            is_read_only=is_read_only,
+            is_read_only=bool(remote.annotations and remote.annotations.read_only_hint),
             required=grant.required,
             max_calls=grant.max_calls,
             max_output_bytes=grant.max_output_bytes,
-            policy=_policy(grant, retry, is_repeatable=is_repeatable),
+            policy=_policy(grant, retry, is_repeatable=may_be_repeated(remote)),
         )
+
+
+def may_be_repeated(remote: "RemoteTool") -> bool:
+    """Whether the server says that a call which failed may be made again."""
+    hints = remote.annotations
+    return bool(hints and (hints.read_only_hint or hints.idempotent_hint))
 
 
 def _policy(grant: McpGrant, retry: RetryLayers | None, *, is_repeatable: bool) -> RetryPolicy:
@@ -132,7 +137,7 @@ def _object_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {**schema, "type": "object", "properties": schema.get("properties") or {}}
 
 
-def _repeatable(work: Any) -> Any:
+def repeatable(work: Any) -> Any:
     """Let the runner of effects see which failures may pass."""
 
     async def attempt(now: Attempt) -> Any:

@@ -154,7 +154,12 @@ class Identities:
         for key, value in _dump(resource, NOT_OF_RESOURCE).items():
             yield f"resource.{key}", value
         if resource.type in self._types:
-            yield "resource_type", _dump(self._types[resource.type], _ON_THE_SIDE)
+            own = self._types[resource.type]
+            yield "resource_type", _dump(own, _ON_THE_SIDE | {"mcp"})
+            if own.mcp is not None:
+                calls = {"check": own.mcp.check, "in": own.mcp.in_, "out": own.mcp.out}
+                tools = {verb: _dump(call, NOT_OF_TOOL) for verb, call in calls.items() if call is not None}
+                yield "resource_type.mcp", tools | {"of": _dump(self._servers[own.mcp.server], NOT_OF_SERVER)}
 
 
 def _dump(model: BaseModel, without: frozenset[str]) -> dict[str, Any]:

@@ -10,9 +10,12 @@ from .params import read_params
 from .path import PathType
 from .programs import ProgramType
 from .resolve import resolve_type, source_of
+from .server_tools import Answer, AnswerFile, ServerToolType, ToolServers
 from .versions import KnownVersion, Version, resource_scope, show_version, version_key
 
 __all__ = [
+    "Answer",
+    "AnswerFile",
     "FileVersionStore",
     "GitType",
     "JobRun",
@@ -22,7 +25,9 @@ __all__ = [
     "PathType",
     "ProgramType",
     "ResourceType",
+    "ServerToolType",
     "Succeeded",
+    "ToolServers",
     "Version",
     "VersionStore",
     "Wanted",

@@ -14,6 +14,7 @@ from .base import ResourceType
 from .git import GitType
 from .path import PathType
 from .programs import ProgramType
+from .server_tools import ServerToolType, ToolServers
 
 
 def resolve_type(
@@ -21,6 +22,7 @@ def resolve_type(
     resource: Resource,
     *,
     store_root: Path,
+    servers: ToolServers,
     variables: Mapping[str, Any] | None = None,
     timeout_s: float | None = None,
     run_id: str = "",
@@ -29,6 +31,7 @@ def resolve_type(
 
     Args:
         store_root: Never part of what `path` brings in.
+        servers: Reaches what types made of tools call.
         variables: `.vars` in the programs: the coordinates of a cell.
         timeout_s: Of each program that is run; None leaves it to the caller, except for checks.
         run_id: Of the run it is for; containers carry it.
@@ -36,6 +39,10 @@ def resolve_type(
     Raises: ResourceError for a type there is none of.
     """
     own = next((each for each in pipeline.resource_types if each.name == resource.type), None)
+    if own is not None and own.mcp is not None:
+        server = next(each for each in pipeline.mcp_servers if each.name == own.mcp.server)
+        identity = server.model_dump(exclude={"auth"}, exclude_defaults=True)
+        return ServerToolType(own.name, own.mcp, servers, variables=variables, identity=identity)
     if own is not None:
         return ProgramType(
             own.name,

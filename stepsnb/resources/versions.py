@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -17,7 +17,17 @@ _QUOTED = 300
 """Characters of a program's output that a message repeats."""
 
 _SHOWN = 120
-_FORM = 'a check prints a JSON array of flat maps of texts, oldest first, as in `[{"ref": "61cbef"}]`'
+_FORMS = {
+    "printed": 'a check prints a JSON array of flat maps of texts, oldest first, as in `[{"ref": "61cbef"}]`',
+    "answered": 'a check answers with a JSON array of flat maps of texts, oldest first, as in `[{"ref": "61cbef"}]`',
+}
+_PUBLISHED_FORMS = {
+    "printed": 'an `out` prints nothing, or one version, as in `{"ref": "61cbef"}`; send what else it says to stderr',
+    "answered": 'an `out` answers with words, or one version, a flat map of texts, as in `{"ref": "61cbef"}`',
+}
+
+Said = Literal["printed", "answered"]
+"""How a version came: programs print, tools answer."""
 
 
 class KnownVersion(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,43 +59,44 @@ def resource_scope(type_name: str, source: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def parse_versions(stdout: bytes, where: str) -> list[Version]:
+def parse_versions(stdout: bytes, where: str, *, said: Said = "printed") -> list[Version]:
     """Read what a `check` printed; a version that comes twice counts where it came first.
 
     Raises: ResourceError that quotes the output, for anything but an array of versions.
     """
-    value = _load(stdout, where, _FORM)
+    form = _FORMS[said]
+    value = _load(stdout, where, form, said)
     if not isinstance(value, list):
-        raise ResourceError(f"{where}: printed {_kind(value)}: `{_quote(stdout)}`; {_FORM}")
+        raise ResourceError(f"{where}: {said} {_kind(value)}: `{_quote(stdout)}`; {form}")
     found: dict[str, Version] = {}
     for index, item in enumerate(value):
         if problem := _unfit(item):
-            raise ResourceError(f"{where}: item {index} of what it printed {problem}: `{_quote(stdout)}`; {_FORM}")
+            raise ResourceError(f"{where}: item {index} of what it {said} {problem}: `{_quote(stdout)}`; {form}")
         found.setdefault(version_key(item), item)
     return list(found.values())
 
 
-def parse_published(stdout: bytes, where: str) -> Version | None:
+def parse_published(stdout: bytes, where: str, *, said: Said = "printed") -> Version | None:
     """Read what an `out` printed: nothing, or one version.
 
     Raises: ResourceError that quotes the output, for anything else.
     """
-    form = 'an `out` prints nothing, or one version, as in `{"ref": "61cbef"}`; send what else it says to stderr'
+    form = _PUBLISHED_FORMS[said]
     if not stdout.strip():
         return None
-    value = _load(stdout, where, form)
+    value = _load(stdout, where, form, said)
     if problem := _unfit(value):
-        raise ResourceError(f"{where}: what it printed {problem}: `{_quote(stdout)}`; {form}")
+        raise ResourceError(f"{where}: what it {said} {problem}: `{_quote(stdout)}`; {form}")
     return dict(value)
 
 
-def _load(stdout: bytes, where: str, form: str) -> Any:
+def _load(stdout: bytes, where: str, form: str, said: Said) -> Any:
     if not stdout.strip():
-        raise ResourceError(f"{where}: printed nothing; {form}")
+        raise ResourceError(f"{where}: {said} nothing; {form}")
     try:
         return json.loads(stdout)
     except (ValueError, RecursionError) as exc:
-        raise ResourceError(f"{where}: printed what is no JSON: `{_quote(stdout)}`; {form}") from exc
+        raise ResourceError(f"{where}: {said} what is no JSON: `{_quote(stdout)}`; {form}") from exc
 
 
 def _unfit(value: Any) -> str | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from ..config import Step
 from ..errors import InputError, StepsError, StoreError
 from ..events import Note, PlanNode, Request, RunFinished, RunLeft, RunResumed, RunStarted
-from ..mcp import McpServers
+from ..mcp import McpServers, ResourceCalls
 from ..outcome import Outcome
 from ..plan import Plan, build_nodes
 from ..suggest import unknown_name
@@ -68,7 +68,9 @@ class JobRun:
                 meter.add(event)
         meter.outer, context.scope.meter = context.scope.meter.outer, meter
         context.questions = setup.question_count
-        context.versions = JobVersions(context.pipeline, plan, context.workspace, context.recorder.run_id)
+        context.versions = JobVersions(
+            context.pipeline, plan, context.workspace, context.recorder.run_id, ResourceCalls(context.servers)
+        )
         context.preflight = Preflight(context, plan)
         self._turn = JobTurn(plan.job, context.pipeline.file, context.workspace.root)
         self._setup = setup

@@ -13,6 +13,7 @@ from ..resources import (
     KeptVersions,
     Mode,
     ResourceType,
+    ToolServers,
     Version,
     VersionStore,
     Wanted,
@@ -39,8 +40,11 @@ class JobVersions:
     and `passed:` means one run of the job before.
     """
 
-    def __init__(self, pipeline: Pipeline, plan: Plan, workspace: RunWorkspace, run_id: str) -> None:
+    def __init__(
+        self, pipeline: Pipeline, plan: Plan, workspace: RunWorkspace, run_id: str, servers: ToolServers
+    ) -> None:
         self._pipeline = pipeline
+        self._servers = servers
         self._job = plan.job.name
         self._gets = {node.name: node.step for node in plan.walk() if isinstance(node.step, GetStep)}
         self._workspace = workspace
@@ -200,7 +204,12 @@ class JobVersions:
 
     def _type_of(self, resource: Resource, variables: Mapping[str, str] | None = None) -> ResourceType:
         return resolve_type(
-            self._pipeline, resource, store_root=self._workspace.root, variables=variables, run_id=self._run_id
+            self._pipeline,
+            resource,
+            store_root=self._workspace.root,
+            servers=self._servers,
+            variables=variables,
+            run_id=self._run_id,
         )
 
     def _scope_of(self, name: str) -> str:

@@ -4,7 +4,10 @@ import pytest
 
 from stepsnb.config import Pipeline, load_text
 from stepsnb.errors import ResourceError
-from stepsnb.resources import GitType, PathType, ProgramType, resolve_type, source_of
+from stepsnb.mcp import McpServers, ResourceCalls
+from stepsnb.resources import GitType, PathType, ProgramType, ServerToolType, resolve_type, source_of
+
+NO_SERVERS = ResourceCalls(McpServers((), Path()))
 
 PIPELINE = """
 resource_types:
@@ -14,7 +17,10 @@ resource_types:
     in: "echo {{ .vars.os }} > os.txt"
   defaults: {who: nobody, where: here}
   env: {MODE: fast}
+- {name: notes, mcp: {server: board, check: list_notes}}
+mcp_servers: [{name: board, command: board}]
 resources:
+- {name: post, type: notes}
 - {name: app, type: releases, source: {who: ada}}
 - {name: code, type: git, source: {uri: ./repo}}
 - {name: data, type: path, source: {path: data}}
@@ -30,9 +36,11 @@ def pipeline(tmp_path: Path) -> Pipeline:
     return load_text(PIPELINE, file="p.yml", base_dir=tmp_path)
 
 
-@pytest.mark.parametrize(("name", "kind"), [("app", ProgramType), ("code", GitType), ("data", PathType)])
+@pytest.mark.parametrize(
+    ("name", "kind"), [("app", ProgramType), ("post", ServerToolType), ("code", GitType), ("data", PathType)]
+)
 def test_type_is_the_one_the_resource_names(pipeline: Pipeline, tmp_path: Path, name: str, kind: type) -> None:
-    found = resolve_type(pipeline, pipeline.resource(name), store_root=tmp_path)
+    found = resolve_type(pipeline, pipeline.resource(name), store_root=tmp_path, servers=NO_SERVERS)
     assert isinstance(found, kind)
     assert found.name == pipeline.resource(name).type
 
@@ -43,7 +51,7 @@ def test_source_has_the_defaults_of_its_type_where_it_says_nothing(pipeline: Pip
 
 async def test_own_type_runs_its_programs_with_its_environment(pipeline: Pipeline, tmp_path: Path) -> None:
     app = pipeline.resource("app")
-    found = resolve_type(pipeline, app, store_root=tmp_path, variables={"os": "linux"})
+    found = resolve_type(pipeline, app, store_root=tmp_path, servers=NO_SERVERS, variables={"os": "linux"})
     source = source_of(pipeline, app)
     assert await found.check(source, None) == [{"who": "ada", "mode": "fast"}]
     await found.fetch(source, {"n": "1"}, {}, tmp_path)
@@ -53,4 +61,4 @@ async def test_own_type_runs_its_programs_with_its_environment(pipeline: Pipelin
 def test_unknown_type_is_named_with_what_there_is(pipeline: Pipeline, tmp_path: Path) -> None:
     broken = pipeline.resource("app").model_copy(update={"type": "relases"})
     with pytest.raises(ResourceError, match=r"resource `app`: .*`relases`.*did you mean `releases`"):
-        resolve_type(pipeline, broken, store_root=tmp_path)
+        resolve_type(pipeline, broken, store_root=tmp_path, servers=NO_SERVERS)

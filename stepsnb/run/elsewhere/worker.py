@@ -11,6 +11,7 @@ import msgspec
 from ...config import Pipeline, load_text, resolve_step
 from ...errors import InputError
 from ...events import Event, TextChunk
+from ...mcp import ResourceCalls
 from ...people import GivenAnswers, Ladder
 from ...plan import Node, Plan, build_plan, expand_one, rehash
 from ...workspace import RunWorkspace, finish
@@ -56,7 +57,7 @@ async def run_spec(
             notes_wanted=frozenset(spec.notes_wanted),
             ask_elsewhere=ports.ask,
         )
-        context.versions = JobVersions(pipeline, plan, workspace, spec.run_id)
+        context.versions = JobVersions(pipeline, plan, workspace, spec.run_id, ResourceCalls(context.servers))
         scope = Scope(
             {name: ref.tree(workspace) for name, ref in spec.artifacts.items()},
             decided(spec.decisions),
