@@ -31,13 +31,16 @@ if TYPE_CHECKING:
         requests,
         resume,
         runs,
+        show,
         sql,
         steps,
         tool_calls,
         trajectory,
         transcript,
         turns,
+        validate,
     )
+    from .api import run_tests as test
     from .api.watching import watch
     from .config import schema
     from .errors import StepsError, ToolError
@@ -71,7 +74,13 @@ _HOMES = {
     "replay": "api",
     "requests": "api",
     "resume": "api",
+    "open": "api:open_files",
+    "run": "run",
     "runs": "api",
+    "show": "api",
+    "store": "store",
+    "test": "api:run_tests",
+    "validate": "api",
     "schema": "config",
     "sql": "api",
     "steps": "api",
@@ -106,25 +115,29 @@ __all__ = [
     "replay",
     "requests",
     "resume",
+    "run",
     "runs",
     "schema",
+    "show",
     "sql",
     "steps",
+    "test",
     "tool_calls",
     "trajectory",
     "transcript",
     "turns",
+    "validate",
     "watch",
 ]
 
 
-_VERBS_TOO = frozenset({"mcp", "plan"})
-"""Packages that have the name of a verb: `stepsnb.plan` holds the planner, and `stepsnb.plan(…)` plans."""
+_VERBS_TOO = {"mcp": "mcp", "plan": "plan", "run": "run_job", "store": "store_verb"}
+"""Packages that have the name of a verb, with its function: `stepsnb.plan` is the planner, `stepsnb.plan(…)` plans."""
 
 
 class _VerbPackage(ModuleType):
     def __call__(self, *args: Any, **options: Any) -> Any:
-        verb = getattr(import_module(".api", __package__), self.__name__.rpartition(".")[2])
+        verb = getattr(import_module(".api", __package__), _VERBS_TOO[self.__name__.rpartition(".")[2]])
         return verb(*args, **options)
 
 
@@ -144,7 +157,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module `stepsnb` has no attribute `{name}`")
     if name in _VERBS_TOO:
         return import_module(f".{name}", __name__)
-    value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    home, _, attribute = _HOMES[name].partition(":")
+    value = getattr(import_module(f".{home}", __name__), attribute or name)
     globals()[name] = value
     return value
 

@@ -284,6 +284,9 @@ SUB_AGENT_DEPTH: Final = 8
 MATRIX_FILE_ITEMS: Final = 1_000
 """Values that a file may give an axis of a matrix."""
 
+SHOWN_FILE_BYTES: Final = 64 * 1024
+"""Of a file of an artifact, where it is looked at without being copied."""
+
 MATRIX_FILE_BYTES: Final = 1_048_576
 """Size of such a file."""
 

@@ -2,17 +2,21 @@
 
 from .again import replay, resume, start_replay, start_resume
 from .answers import answer, approvals, approve, questions, reject
+from .keeping import store_verb
 from .mcp import mcp
 from .outputs import copy
-from .pipeline import LoadedPipeline, load
+from .pipeline import LoadedPipeline, load, run_job
 from .plan import plan
 from .probing import preflight
 from .run import OpenRun, Run, RunHandle
 from .spend_cap import cap
+from .stored import ArtifactFiles, open_files, show
 from .tables import cost, models, requests, runs, sql, steps, tool_calls, trajectory, transcript, turns
+from .testing import check_execution, run_tests, validate
 from .watching import watch
 
 __all__ = [
+    "ArtifactFiles",
     "LoadedPipeline",
     "OpenRun",
     "Run",
@@ -21,11 +25,13 @@ __all__ = [
     "approvals",
     "approve",
     "cap",
+    "check_execution",
     "copy",
     "cost",
     "load",
     "mcp",
     "models",
+    "open_files",
     "plan",
     "preflight",
     "questions",
@@ -33,14 +39,19 @@ __all__ = [
     "replay",
     "requests",
     "resume",
+    "run_job",
+    "run_tests",
     "runs",
+    "show",
     "sql",
     "start_replay",
     "start_resume",
     "steps",
+    "store_verb",
     "tool_calls",
     "trajectory",
     "transcript",
     "turns",
+    "validate",
     "watch",
 ]

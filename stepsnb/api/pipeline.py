@@ -68,6 +68,18 @@ def load(
     return LoadedPipeline(pipeline, vars or {}, functions)
 
 
+def run_job(pipeline: "LoadedPipeline | PathLike", job: str | None = None, **options: Unpack[RunOptions]) -> Run:
+    """Run a job of a pipeline (the only one when not named) to its end and return the run, whatever its outcome.
+
+    `pipeline` is a loaded one, or what `load` takes. Options: see `RunOptions`.
+
+    Raises: what `load` and `LoadedPipeline.run` raise.
+    """
+    if not isinstance(pipeline, LoadedPipeline):
+        pipeline = load(pipeline, vars=options.get("vars"), functions=options.get("functions"))
+    return pipeline.run(job, **options)
+
+
 class LoadedPipeline:
     """A pipeline that has been read and checked; runs of it are independent of each other.
 

@@ -141,16 +141,27 @@ class Run:
             "error": self.error,
         }
 
+    def to_text(self) -> str:
+        """What a cell shows of it, as plain text: its headline, its steps and their transcripts."""
+        from ..view import render_text
+
+        return render_text(self._view())
+
     def __repr__(self) -> str:
         return f"<Run {self.run_id} of job {self.job}: {self.outcome or 'open'}, {len(self.steps)} steps>"
 
     def _repr_html_(self) -> str:
-        from ..view import Fold, render_html
+        from ..view import render_html
+
+        return render_html(self._view())
+
+    def _view(self) -> dict[str, Any]:
+        from ..view import Fold
 
         fold = Fold()
         for event in self.events:
             fold.apply(event)
-        return render_html(fold.state)
+        return fold.state
 
 
 class RunHandle:

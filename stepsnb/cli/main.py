@@ -15,6 +15,7 @@ from . import (
     demo,
     mcp,
     models,
+    open,
     plan,
     preflight,
     questions,
@@ -23,6 +24,9 @@ from . import (
     run,
     runs,
     schema,
+    show,
+    sql,
+    store,
     test,
     trajectory,
     transcript,
@@ -33,7 +37,7 @@ from .output import OutputError, open_closed_streams, print_json, say, silence
 
 _VERBS = (
     *(run, resume, replay, watch, plan, preflight, validate, test, schema),
-    *(questions, answer, runs, cost, cap, models, mcp, trajectory, transcript, copy, demo),
+    *(questions, answer, runs, show, cost, cap, models, mcp, trajectory, transcript, sql, open, copy, store, demo),
 )
 
 

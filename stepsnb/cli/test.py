@@ -13,7 +13,6 @@ from .options import add_answers, add_json, add_vars, variables
 from .output import print_json, say
 
 if TYPE_CHECKING:
-    from ..api import LoadedPipeline
     from .options import Verbs
 
 
@@ -31,6 +30,7 @@ def test(args: argparse.Namespace) -> int:
     """Exit with 0 only when every job of every file ended well and every assert holds."""
     import stepsnb
 
+    from ..api import check_execution
     from .watching import watch
 
     given = variables(args)
@@ -61,11 +61,3 @@ def test(args: argparse.Namespace) -> int:
 
 def _row(file: Path, job: str | None, outcome: Outcome, error: str | None) -> dict[str, object]:
     return {"file": str(file), "job": job, "outcome": outcome, "error": error}
-
-
-def check_execution(loaded: "LoadedPipeline") -> str | None:
-    """Compare the jobs a file's own `assert.execution` names with those that ran; None when they are the same."""
-    asserted = loaded.pipeline.assert_
-    if asserted is None or list(asserted.execution) == loaded.jobs:
-        return None
-    return f"assert.execution: expected {', '.join(asserted.execution)}; ran {', '.join(loaded.jobs)}"

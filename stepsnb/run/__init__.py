@@ -6,6 +6,7 @@ from .job import JobRun, RunSetup
 from .opening import Decision
 from .past import Past, handed_in, past_of
 from .preflight import SourceCheck, agents_in, check_source
+from .recorded import result_of
 from .recorder import Recorder, Sink
 from .results import RunResult, StepResult, total_cost_usd, total_usage
 from .reuse import StepCache
@@ -27,6 +28,7 @@ __all__ = [
     "handed_in",
     "new_run_id",
     "past_of",
+    "result_of",
     "total_cost_usd",
     "total_usage",
 ]

@@ -1,5 +1,6 @@
 """Where runs are kept: events appended to spools, and a DuckDB database made from them whenever someone reads."""
 
+from .cleaning import StorePart, clean_store, store_parts
 from .frames import (
     approvals_df,
     cost_df,
@@ -25,7 +26,9 @@ __all__ = [
     "DamagedSpool",
     "Spool",
     "Store",
+    "StorePart",
     "approvals_df",
+    "clean_store",
     "cost_df",
     "find_question",
     "hold_run",
@@ -40,6 +43,7 @@ __all__ = [
     "runs_df",
     "sql_df",
     "steps_df",
+    "store_parts",
     "tool_calls_df",
     "trajectory_df",
     "transcript_df",

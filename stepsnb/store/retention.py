@@ -19,7 +19,8 @@ _IS_BOUNDED: Final = "SELECT 1 FROM run_starts WHERE run_history IS NOT NULL LIM
 
 _BEYOND: Final = """
 WITH bounds AS (
-    SELECT pipeline, job, arg_max(coalesce(run_history, 0), (created_at, seq)) AS bound   -- 0: all are kept
+    SELECT pipeline, job,
+        coalesce($keep, arg_max(coalesce(run_history, 0), (created_at, seq))) AS bound   -- 0: all are kept
     FROM run_starts GROUP BY pipeline, job
 ),
 ranked AS (
@@ -31,7 +32,7 @@ ranked AS (
 SELECT run_id FROM ranked JOIN bounds USING (pipeline, job) WHERE bound > 0 AND place > bound ORDER BY run_id
 """
 
-_FORKS: Final = "SELECT DISTINCT run_id, forked_from FROM run_starts WHERE forked_at IS NOT NULL"
+FORKS: Final = "SELECT DISTINCT run_id, forked_from FROM run_starts WHERE forked_at IS NOT NULL"
 
 
 def apply_retention(db: "duckdb.DuckDBPyConnection", root: Path) -> None:
@@ -48,12 +49,15 @@ def apply_retention(db: "duckdb.DuckDBPyConnection", root: Path) -> None:
         clear_files(db, root)
 
 
-def runs_beyond(db: "duckdb.DuckDBPyConnection") -> list[str]:
-    """Return the ids of the runs that are beyond what is kept and that no kept run needs."""
-    beyond = {str(row[0]) for row in db.execute(_BEYOND).fetchall()}
+def runs_beyond(db: "duckdb.DuckDBPyConnection", keep: int | None = None) -> list[str]:
+    """Return the ids of the runs that are beyond what is kept and that no kept run needs.
+
+    `keep` is how many of each job are, in the place of what its pipeline says.
+    """
+    beyond = {str(row[0]) for row in db.execute(_BEYOND, {"keep": keep}).fetchall()}
     if not beyond:
         return []
-    origins: dict[str, str] = dict(db.execute(_FORKS).fetchall())
+    origins: dict[str, str] = dict(db.execute(FORKS).fetchall())
     for run_id in [run_id for run_id in origins if run_id not in beyond]:
         origin = origins.get(run_id)
         while origin in beyond:

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from stepsnb.api import LoadedPipeline
+from stepsnb.api import LoadedPipeline, check_execution
 from stepsnb.cli.main import main
-from stepsnb.cli.test import check_execution
 from stepsnb.config import load_text
 from stepsnb.events import StepFinished
 

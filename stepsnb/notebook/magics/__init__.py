@@ -10,6 +10,7 @@ from .load import LOAD
 from .mcp import MCP
 from .models import MODELS
 from .next import NEXT
+from .open import OPEN
 from .plan import PLAN
 from .preflight import PREFLIGHT
 from .questions import ANSWER, APPROVALS, APPROVE, QUESTIONS, REJECT
@@ -17,17 +18,23 @@ from .replay import REPLAY
 from .resume import RESUME
 from .run import RUN
 from .runs import RUNS
+from .schema import SCHEMA
+from .show import SHOW
+from .sql import SQL
 from .step import STEP
 from .steps import STEPS, is_step_list
+from .store import STORE
+from .test import TEST
 from .trajectory import TRAJECTORY
 from .transcript import TRANSCRIPT
+from .validate import VALIDATE
 from .verb import Verb
 from .watch import WATCH
 
 __all__ = ["CELL_MAGICS", "VERBS", "Verb", "is_step_list"]
 
-_RUNNING = (LOAD, PLAN, NEXT, STEP, RUN, FINISH, WATCH, RESUME, REPLAY)
-_LOOKING = (RUNS, COST, CAP, MODELS, PREFLIGHT, MCP, TRAJECTORY, TRANSCRIPT, COPY)
+_RUNNING = (LOAD, VALIDATE, PREFLIGHT, PLAN, NEXT, STEP, RUN, FINISH, WATCH, RESUME, REPLAY, TEST)
+_LOOKING = (RUNS, SHOW, COST, CAP, MODELS, MCP, TRAJECTORY, TRANSCRIPT, SQL, OPEN, COPY, STORE, SCHEMA)
 _ANSWERING = (QUESTIONS, ANSWER, APPROVALS, APPROVE, REJECT)
 _LINES = (*_RUNNING, *_ANSWERING, *_LOOKING)
 
