@@ -1,7 +1,9 @@
 """One open connection to one server."""
 
 import asyncio
-from contextlib import AbstractAsyncContextManager, suppress
+import logging
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +11,7 @@ from ..config import McpServer
 from ..errors import McpError
 from ..settings import MCP_TOOL_LIST_PAGES, VERSION
 from .environment import server_environment
-from .heard import Heard
+from .heard import Heard, heard_by_call
 from .http import http_transport, read_secret
 from .stdio import stdio_transport
 
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from mcp_types import Tool as RemoteTool
 
 _HIDDEN = "[redacted]"
+
+_UNSEEN = logging.NullHandler()
+"""Takes what the SDK logs, unless somebody set up logging: errors say it, and a cell is no place for its tracebacks."""
 
 
 class Connection:
@@ -43,6 +48,7 @@ class Connection:
     async def open(self) -> None:
         """Start the server where it is a program, and shake hands. Raises: McpError, InputError."""
         self._secret = read_secret(self._server)
+        logging.getLogger("mcp").addHandler(_UNSEEN)
         self._opened = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._hold(self._opened))
         try:
@@ -56,30 +62,24 @@ class Connection:
         """Fetch the server's list of tools. Raises: McpError."""
         found: list[RemoteTool] = []
         cursor: str | None = None
-        try:
+        with self._failing("its list of tools cannot be fetched"):
             for _ in range(MCP_TOOL_LIST_PAGES):
                 page = await self._client.list_tools(cursor=cursor)
                 found += page.tools
                 cursor = page.next_cursor
                 if cursor is None:
                     return found
-        except sdk_errors() as exc:
-            raise self._failed("its list of tools cannot be fetched", exc) from exc
         raise McpError(f"MCP server `{self._server.name}`: its list of tools has no end", retryable=False)
 
     async def call_tool(self, name: str, arguments: dict[str, Any]) -> "CallToolResult":
         """Call a tool. Raises: McpError."""
-        try:
+        with self._failing(f"the call of `{name}` failed"):
             return await self._client.call_tool(name, arguments)
-        except sdk_errors() as exc:
-            raise self._failed(f"the call of `{name}` failed", exc) from exc
 
     async def read_resource(self, address: str) -> "ReadResourceResult":
         """Read what the server has at an address. Raises: McpError."""
-        try:
+        with self._failing(f"`{address}` cannot be read"):
             return await self._client.read_resource(address)
-        except sdk_errors() as exc:
-            raise self._failed(f"`{address}` cannot be read", exc) from exc
 
     def hide(self, text: str) -> str:
         """Replace the server's token in a text."""
@@ -119,7 +119,7 @@ class Connection:
                 await self._closing.wait()
         except sdk_errors() as exc:
             if not opened.done():
-                opened.set_exception(self._failed("it cannot be reached", exc))
+                opened.set_exception(self._failed("it cannot be reached", exc, self._heard))
         finally:
             self.is_lost = True
 
@@ -134,23 +134,32 @@ class Connection:
             heard=self._heard,
         )
 
-    def _failed(self, what: str, exc: BaseException) -> McpError:
+    @contextmanager
+    def _failing(self, what: str) -> Iterator[None]:
+        """Turn what the SDK raises into an McpError that says what failed."""
+        with heard_by_call() as heard:
+            try:
+                yield
+            except sdk_errors() as exc:
+                raise self._failed(what, exc, self._heard if self._server.command else heard) from exc
+
+    def _failed(self, what: str, exc: BaseException, heard: Heard) -> McpError:
         """Say what failed and all that is known of why; a connection that broke is not used again."""
         from mcp import MCPError
         from mcp_types import CONNECTION_CLOSED
 
         while isinstance(exc, BaseExceptionGroup):
             exc = exc.exceptions[0]
-        is_answer = isinstance(exc, MCPError) and exc.code != CONNECTION_CLOSED and self._heard.problem is None
+        is_answer = isinstance(exc, MCPError) and exc.code != CONNECTION_CLOSED and heard.problem is None
         reasons = [str(exc) or type(exc).__name__]
         command = self._server.command
         if isinstance(exc, OSError) and exc.strerror and command:
             reasons = [f"`{command}` cannot be started: {exc.strerror.lower()}; check `command:` and `cwd:`"]
         if not is_answer:
-            self.is_lost = True
-            reasons += [heard] if (heard := self._heard.describe()) else []
+            self.is_lost |= not (heard.is_passing and heard.problem is not None)
+            reasons += [said] if (said := heard.describe() or self._heard.describe()) else []
         text = f"MCP server `{self._server.name}`: {what}: {'; '.join(reasons)}"
-        return McpError(self.hide(text), retryable=not (is_answer or self._heard.is_final))
+        return McpError(self.hide(text), retryable=not (is_answer or heard.is_final))
 
 
 def sdk_errors() -> tuple[type[Exception], ...]:

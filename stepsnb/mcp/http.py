@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..config import McpServer
 from ..errors import InputError
 from ..settings import MCP_MESSAGE_BYTES
-from .heard import Heard
+from .heard import Heard, heard_here
 
 if TYPE_CHECKING:
     import httpx2
@@ -47,31 +47,40 @@ async def http_transport(
     checks = "the rights of its token" if server.auth.api_key_env is None else str(server.auth.api_key_env)
 
     async def note(response: httpx2.Response) -> None:
-        status = response.status_code
-        heard.is_final = status in _REFUSED
-        heard.problem = f"it answered {status}" if heard.is_final or status == _GONE or status >= _BROKEN else None
-        if heard.is_final:
-            heard.problem = f"it refused the request ({status}); check {checks}, as `auth:` names it"
-        await _bound(response)
+        if response.request.method != "POST":  # a stream for the server's own messages, which it need not offer
+            return
+        status, now = response.status_code, heard_here() or heard
+        now.is_final = status in _REFUSED
+        now.is_passing = status != _GONE  # that ends the session
+        now.problem = f"it answered {status}" if now.is_final or status == _GONE or status >= _BROKEN else None
+        if now.is_final:
+            now.problem = f"it refused the request ({status}); check {checks}, as `auth:` names it"
+        await _bound(response, now)
 
     timeout = httpx2.Timeout(_CONNECT_S, read=None)
     async with (
         httpx2.AsyncClient(headers=headers, auth=auth, timeout=timeout, event_hooks={"response": [note]}) as client,
-        streamable_http_client(server.endpoint, http_client=client) as streams,
+        streamable_http_client(server.endpoint, http_client=client, max_sse_event_size=MCP_MESSAGE_BYTES) as streams,
     ):
         yield streams
 
 
-async def _bound(response: "httpx2.Response") -> None:
-    """Refuse to read a reply that is larger than a message may be; streams of events are bounded by the SDK."""
-    import httpx2
+async def _bound(response: "httpx2.Response", heard: Heard) -> None:
+    """Read no more of a reply than a message may be long; events of streams are bounded by the SDK.
 
+    What is too long is left empty, which fails the one call: an exception would end the others with it.
+    """
     if response.headers.get("content-type", "").startswith("text/event-stream"):
         return
-    kept, size = [], 0
+    kept: list[bytes] = []
+    size = 0
     async for part in response.aiter_bytes():
         size += len(part)
         if size > MCP_MESSAGE_BYTES:
-            raise httpx2.ReadError(f"it sent a message of more than {MCP_MESSAGE_BYTES:,} bytes; ask it for less")
+            heard.problem = f"it sent a message of more than {MCP_MESSAGE_BYTES:,} bytes; ask it for less"
+            heard.is_final = True
+            kept.clear()
+            await response.aclose()
+            break
         kept.append(part)
     response._content = b"".join(kept)  # what `aread` keeps once it has read everything

@@ -3,12 +3,14 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..config import McpGrant, McpServer, RetryLayers
-from ..effects import Attempt, EffectFailed, RetryPolicy, agent_layers, policy_for, run_effect
+from ..effects import Attempt, EffectFailed, RetryNotice, RetryPolicy, agent_layers, policy_for, run_effect
 from ..errors import ErrorCode, InputError, McpError
+from ..events import Emit, Retry
 from ..suggest import unknown_name
 from ..tools import Tool, ToolContext, ToolResult
 from .connection import Connection
@@ -28,16 +30,19 @@ class McpServers:
         self._locks: dict[str, asyncio.Lock] = {}
 
     async def tools_of(
-        self, grants: Sequence[McpGrant], *, retry: RetryLayers | None = None
+        self, grants: Sequence[McpGrant], *, retry: RetryLayers | None = None, emit: Emit | None = None
     ) -> dict[str, tuple[Tool, ...]]:
-        """Return the tools of each grant, by the grant's name.
+        """Return the tools of each grant, by the grant's name; `emit` is told what is tried again.
 
         Raises: McpError for a server that does not answer, InputError for a tool that it has not.
         """
-        listed = {name: await self.list_tools(name, retry=retry) for name in dict.fromkeys(g.mcp for g in grants)}
+        names = dict.fromkeys(grant.mcp for grant in grants)
+        listed = {name: await self.list_tools(name, retry=retry, emit=emit) for name in names}
         return {grant.name: tuple(self._tools(grant, listed[grant.mcp], retry)) for grant in grants}
 
-    async def list_tools(self, name: str, *, retry: RetryLayers | None = None) -> "list[RemoteTool]":
+    async def list_tools(
+        self, name: str, *, retry: RetryLayers | None = None, emit: Emit | None = None
+    ) -> "list[RemoteTool]":
         """Fetch the list of tools that a server has now. Raises: McpError, InputError."""
         policy = policy_for("connector", *agent_layers("connector", retry))
         where = f"MCP server `{name}`"
@@ -51,9 +56,10 @@ class McpServers:
         async def listed(attempt: Attempt) -> "list[RemoteTool]":
             return await (await self.connection(name)).list_tools()
 
+        on_retry = None if emit is None else partial(_tell, emit)
         try:
-            await run_effect(start, repeatable(opened), where=where)
-            return await run_effect(fetch, repeatable(listed), where=where)
+            await run_effect(start, repeatable(opened), where=where, on_retry=on_retry)
+            return await run_effect(fetch, repeatable(listed), where=where, on_retry=on_retry)
         except EffectFailed as exc:
             text = str(exc)
             if exc.code is ErrorCode.DEADLINE_EXCEEDED:
@@ -117,6 +123,19 @@ class McpServers:
             max_output_bytes=grant.max_output_bytes,
             policy=_policy(grant, retry, is_repeatable=may_be_repeated(remote)),
         )
+
+
+def _tell(emit: Emit, notice: RetryNotice) -> None:
+    emit(
+        Retry(
+            effect="connector",
+            attempt=notice.attempt,
+            max_attempts=notice.max_attempts,
+            reason=notice.reason,
+            code=notice.code,
+            wait_s=notice.wait_s,
+        )
+    )
 
 
 def may_be_repeated(remote: "RemoteTool") -> bool:

@@ -226,7 +226,8 @@ class Conversations:
 
     async def _remote_tools(self, brief: Brief, ctx: StepContext) -> dict[str, tuple[Tool, ...]]:
         """Fetch what MCP servers have of the tools the conversation uses. Raises: McpError, InputError."""
-        return await ctx.run.servers.tools_of(brief.agent.mcp_grants(brief.selected), retry=brief.agent.retry)
+        grants = brief.agent.mcp_grants(brief.selected)
+        return await ctx.run.servers.tools_of(grants, retry=brief.agent.retry, emit=ctx.emit)
 
     def _runner(self, tools: Sequence[Tool], agent: Agent, ctx: StepContext) -> ToolRunner:
         context = ToolContext(root=ctx.root, ask=self._asker(agent.name, ctx), shell=ctx.shell)

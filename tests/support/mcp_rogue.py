@@ -1,9 +1,11 @@
 """An MCP server that misbehaves, by hand and without the SDK. Usage: mcp_rogue.py MODE [FILE]
 
-MODE is what it does wrong; FILE counts the calls of its tool, and `child` writes the id of a process it leaves there.
+MODE is what it does wrong; FILE counts the calls of its tool. With `child` it gets the ids of the server and of a
+process that the server leaves, and `call` at the first call.
 """
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -23,11 +25,11 @@ def send(message):
 def call(request):
     if FILE is not None and MODE != "child":
         with FILE.open("a") as file:
-            file.write("x")
+            file.write("call" if "child" in MODE else "x")
     if MODE.startswith("die"):
         print("out of cheese", file=sys.stderr, flush=True)
         sys.exit(3)
-    if MODE == "hang-call":
+    if MODE.startswith("hang-call"):
         time.sleep(60)
     if MODE == "refuse":
         return {"error": {"code": -32602, "message": "no such tool: work"}}
@@ -38,7 +40,7 @@ def call(request):
 def answer(request):
     method = request["method"]
     if method == "initialize":
-        version = request["params"]["protocolVersion"]
+        version = "2024-11-05" if MODE == "older" else request["params"]["protocolVersion"]
         info = {"name": "rogue", "version": "1"}
         return {"result": {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}}
     if method == "tools/list":
@@ -53,10 +55,10 @@ if MODE == "exit":
     sys.exit(5)
 if MODE == "junk":
     print("Welcome to the rogue server!", flush=True)
-if MODE == "child":
-    FILE.write_text(str(subprocess.Popen(["sleep", "600"]).pid))
+if "child" in MODE:
+    FILE.write_text(f"{subprocess.Popen(['sleep', '600']).pid} {os.getpid()} ")
 for line in sys.stdin:
-    if MODE == "hang":
+    if MODE in ("hang", "hang-with-child"):
         time.sleep(60)
     request = json.loads(line)
     if "id" in request:
