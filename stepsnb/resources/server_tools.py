@@ -1,7 +1,7 @@
 """Resource types made of tools of an MCP server, which check, fetch and publish in place of programs."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -104,10 +104,10 @@ class ServerToolType(ResourceType):
                 f"{self._where('in')}: answered {len(answer.links):,} links, of which at most {RESOURCE_LINKS:,} are "
                 "followed; let it answer the content itself"
             )
-        files = [*_files(answer)]
+        taken: set[str] = set()
+        await finish_in_thread(_write, _files(answer), folder, taken)
         for address in answer.links:
-            files += await self._read(address)
-        await finish_in_thread(_write, files, folder)
+            await finish_in_thread(_write, await self._read(address), folder, taken)
 
     async def publish(self, source: Mapping[str, Any], params: Mapping[str, Any], folder: Path) -> Version | None:
         """Call `out`; see `ResourceType.publish`. Words that are no JSON are no version."""
@@ -187,15 +187,14 @@ def _files(answer: Answer) -> list[AnswerFile]:
     return [*files, *answer.files]
 
 
-def _write(files: list[AnswerFile], folder: Path) -> None:
-    """Write each file; of several with one name the later ones are numbered."""
-    taken: set[str] = set()
+def _write(files: Iterable[AnswerFile], folder: Path, taken: set[str]) -> None:
+    """Write each file; of several with one name, in capitals or not, the later ones are numbered."""
     for file in files:
-        name, count = Path(file.name), 1
-        while str(name) in taken:
+        name, count = file.name, 1
+        while name.casefold() in taken:
             count += 1
-            name = Path(f"{Path(file.name).stem}-{count}{Path(file.name).suffix}")
-        taken.add(str(name))
+            name = f"{Path(file.name).stem}-{count}{Path(file.name).suffix}"
+        taken.add(name.casefold())
         (folder / name).write_bytes(file.content)
 
 

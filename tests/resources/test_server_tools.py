@@ -114,7 +114,7 @@ async def test_what_in_answers_becomes_files(says, folder):
         text("one"),
         text("two"),
         {"type": "resource", "resource": {"uri": "file:///a/note.md", "text": "three"}},
-        {"type": "resource", "resource": {"uri": "file:///b/note.md", "text": "four"}},
+        {"type": "resource", "resource": {"uri": "file:///b/Note.md", "text": "four"}},
         {"type": "image", "data": "AAE=", "mimeType": "image/png"},
         structuredContent={"n": 1},
     )
@@ -124,16 +124,16 @@ async def test_what_in_answers_becomes_files(says, folder):
         "content.txt": b"one\ntwo",
         "content.json": b'{\n  "n": 1\n}\n',
         "note.md": b"three",
-        "note-2.md": b"four",
+        "Note-2.md": b"four",
         "image-5.png": b"\0\1",
     }
 
 
 async def test_links_are_followed(says, folder):
-    link = {"type": "resource_link", "uri": "board://notes/2/text.txt", "name": "two"}
-    await says(link).fetch({}, {"n": "2"}, {}, folder)
+    links = [{"type": "resource_link", "uri": f"board://notes/{number}/text.txt", "name": "x"} for number in (2, 1)]
+    await says(*links).fetch({}, {"n": "2"}, {}, folder)
 
-    assert held(folder) == {"text.txt": b"Pool closed"}
+    assert held(folder) == {"text.txt": b"Pool closed", "text-2.txt": b"Ferry at nine"}
 
 
 async def test_link_that_leads_nowhere_is_named(says, folder):
