@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..config import McpServer
-from ..errors import McpError
+from ..errors import InputError, McpError
 from ..settings import MCP_TOOL_LIST_PAGES, VERSION
 from .environment import server_environment
 from .heard import Heard, heard_by_call
@@ -47,7 +47,11 @@ class Connection:
 
     async def open(self) -> None:
         """Start the server where it is a program, and shake hands. Raises: McpError, InputError."""
-        self._secret = read_secret(self._server)
+        try:
+            self._secret = read_secret(self._server)
+        except InputError:
+            self.is_lost = True
+            raise
         logging.getLogger("mcp").addHandler(_UNSEEN)
         self._opened = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._hold(self._opened))

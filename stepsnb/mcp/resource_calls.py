@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from ..effects import Attempt, EffectFailed, policy_for, run_effect
 from ..errors import ErrorCode, InputError, McpError, ResourceError
-from ..resources import Answer, AnswerFile
+from ..resources import Answer, AnswerFile, check_names
 from ..suggest import unknown_name
 from .connection import Connection
 from .results import text_of
@@ -61,6 +61,23 @@ class ResourceCalls:
         if called.is_error:
             raise ResourceError(f"{where} failed: {connection.hide(text_of(called))[:_QUOTED]}", has_failed=True)
         return to_answer(called)
+
+    async def problem_of(self, server: str, tool: str, args: Mapping[str, Any]) -> str | None:
+        """Say what is wrong with a tool and its arguments before they are needed.
+
+        None when nothing is, and when the server does not answer: a version that is kept may do without it.
+        """
+        try:
+            listed = {each.name: each for each in await self._servers.list_tools(server)}
+        except (McpError, InputError):
+            return None
+        if tool not in listed:
+            return f"MCP server `{server}`: {unknown_name('tool', tool, listed)}"
+        try:
+            check_names(args, listed[tool].input_schema)
+        except ResourceError as exc:
+            return f"tool `{tool}` of MCP server `{server}`: {exc}"
+        return None
 
     async def read(self, server: str, address: str) -> tuple[AnswerFile, ...]:
         """Read an address; see `ToolServers.read`. To read changes nothing, so it may be tried again."""

@@ -1,5 +1,6 @@
 """Resources: the types that check, fetch and publish versions, what is remembered of them, and which one a job gets."""
 
+from .arguments import check_names
 from .base import ResourceType
 from .choice import Mode, Succeeded, Wanted, choose_version, choose_versions, has_new_version
 from .fetching import fetch_artifact, fetch_key, refresh_versions, take_artifact_of
@@ -31,6 +32,7 @@ __all__ = [
     "Version",
     "VersionStore",
     "Wanted",
+    "check_names",
     "choose_version",
     "choose_versions",
     "fetch_artifact",

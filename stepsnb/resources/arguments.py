@@ -34,20 +34,30 @@ def fill_arguments(
 
     Raises: ResourceError for a template that cannot be rendered, and for arguments that the tool does not take.
     """
+    check_names(templates, schema)
     taken, needed = schema.get("properties") or {}, schema.get("required") or []
-    is_closed = bool(taken) and not schema.get("additionalProperties") and "patternProperties" not in schema
     arguments = {}
     for name, template in templates.items():
-        if is_closed and name not in taken:
-            raise ResourceError(unknown_name("argument", name, taken))
         value = _render(template, values, name)
         if value == "" and value != template and name not in needed:
             continue
         arguments[name] = _fit(value, taken.get(name, {}), schema, name)
-    for name in needed:
-        if name not in arguments:
-            raise ResourceError(f"it needs the argument `{name}`; give it under `args:`")
     return arguments
+
+
+def check_names(templates: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
+    """Look, before there is anything to render, whether a tool takes these arguments and none it needs is missing.
+
+    Raises: ResourceError.
+    """
+    taken = schema.get("properties") or {}
+    is_closed = bool(taken) and not schema.get("additionalProperties") and "patternProperties" not in schema
+    for name in templates:
+        if is_closed and name not in taken:
+            raise ResourceError(unknown_name("argument", name, taken))
+    for name in schema.get("required") or ():
+        if name not in templates:
+            raise ResourceError(f"it needs the argument `{name}`; give it under `args:`")
 
 
 def _render(template: Any, values: Mapping[str, Any], where: str) -> Any:

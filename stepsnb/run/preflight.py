@@ -6,11 +6,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..agent import is_outage
-from ..config import Agent, AgentStep, Pipeline, PreflightSpec
+from ..config import (
+    Agent,
+    AgentStep,
+    GetStep,
+    Pipeline,
+    PreflightSpec,
+    PutStep,
+    ServerToolCall,
+)
 from ..effects import Attempt, EffectFailed, agent_layers, attempts_layer, policy_for, run_effect
 from ..errors import InputError, ProviderError, StepsError
 from ..events import Note
 from ..llm import PROBES, Probes, Target, can_be_probed
+from ..mcp import ResourceCalls
 from ..plan import Node, Plan
 from .models import agents_within, resolve_agent
 
@@ -105,8 +114,7 @@ class Preflight:
             self._waiting.clear()
             agents = agents_in(self._run.pipeline, nodes)
             new = [agent for name, agent in agents.items() if name not in self._seen]
-            if new:
-                await self._check(new, nodes, node)
+            await self._check(new, nodes, node)
         if not self._problems:
             return None
         return f"preflight: {'; '.join(self._problems)}; no step was begun (`preflight: false` leaves the probe out)"
@@ -116,7 +124,8 @@ class Preflight:
         begins = first.step.agent if isinstance(first.step, AgentStep) else None
         models = (self._problem_of(agent, begins=agent.name == begins) for agent in agents)
         servers = (self._problem_of_servers(agent, nodes) for agent in agents)
-        problems = [each for each in await asyncio.gather(*models, *servers) if each is not None]
+        tools = (self._problem_of_tool(*each) for each in self._new_tools(nodes))
+        problems = [each for each in await asyncio.gather(*models, *servers, *tools) if each is not None]
         if not all(each.shows_by_itself for each in problems):
             self._problems += dict.fromkeys(each.text for each in problems)
         self._seen.update(agent.name for agent in agents)
@@ -159,6 +168,24 @@ class Preflight:
             return _Problem(f"agent `{agent.name}`: {exc}")
         return None
 
+    def _new_tools(self, nodes: Sequence[Node]) -> list[tuple[str, str, ServerToolCall]]:
+        """Return the tools that resources of the steps are made of, each once, with its place and its server."""
+        defaults, pipeline = self._run.pipeline.defaults.preflight, self._run.pipeline
+        if defaults is not None and not defaults.is_on:
+            return []
+        found = {}
+        for node in nodes:
+            for place, server, call in _tools_of(pipeline, node):
+                if place not in self._seen:
+                    found[place] = (place, server, call)
+        self._seen.update(found)
+        return list(found.values())
+
+    async def _problem_of_tool(self, place: str, server: str, call: ServerToolCall) -> "_Problem | None":
+        """See that a server has a tool of a resource type, and that it takes the arguments."""
+        problem = await ResourceCalls(self._run.servers).problem_of(server, call.tool, call.args)
+        return None if problem is None else _Problem(f"{place}: {problem}")
+
     def _tell(self, agent: Agent, checked: SourceCheck, failures: Sequence[str]) -> None:
         if checked.note is not None and not checked.is_trusted:
             self._run.recorder.emit(Note(text=f"agent `{agent.name}`: {checked.note}"))
@@ -179,6 +206,25 @@ def agents_of(pipeline: Pipeline, node: Node) -> Iterator[Agent]:
     except StepsError:
         return
     yield from agents_within(pipeline, first)
+
+
+def _tools_of(pipeline: Pipeline, node: Node) -> Iterator[tuple[str, str, ServerToolCall]]:
+    """Give the tools a step calls for its resource, each with its place and its server.
+
+    One with a version by value may do with what is kept, and has none.
+    """
+    step = node.step
+    if not isinstance(step, GetStep | PutStep) or (isinstance(step, GetStep) and step.pin is not None):
+        return
+    resource = pipeline.resource(step.resource)
+    made = pipeline.resource_type(resource.type)
+    tools = None if made is None else made.mcp
+    if tools is None:
+        return
+    calls = {"check": tools.check, "in": tools.in_} if isinstance(step, GetStep) else {"out": tools.out}
+    for key, call in calls.items():
+        if call is not None:
+            yield f"resource type `{resource.type}`, `{key}:`", tools.server, call
 
 
 def agents_in(pipeline: Pipeline, nodes: Iterable[Node]) -> dict[str, Agent]:

@@ -298,3 +298,46 @@ def test_verb_asks_even_whom_it_trusts(load, wire_server):
 def test_verb_knows_an_unknown_job(load):
     with pytest.raises(stepsnb.StepsError, match=r"unknown job `jobb` \(did you mean `job`"):
         stepsnb.preflight(load(GO), "jobb")
+
+
+BOARD = Path(__file__).parents[1] / "support" / "mcp_board.py"
+POST = "{tool: post_note, args: {text: x}}"
+NOTICE = """
+mcp_servers: [{name: board, command: PYTHON, args: [BOARD, NOTES]}]
+resource_types: [{name: notice, mcp: {server: board, check: list_notes, out: OUT}}]
+resources: [{name: notes, type: notice}]
+DEFAULTS
+jobs: [{name: job, plan: [{task: first, run: 'true'}, {put: notes}]}]
+"""
+
+
+@pytest.fixture
+def pinboard(tmp_path):
+    """Where the server keeps its notes."""
+    (folder := tmp_path / "notes").mkdir()
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("out", "words"),
+    [
+        ("{tool: post_note, args: {txt: x}}", "unknown argument `txt` (did you mean `text`?)"),
+        ("post_note", "it needs the argument `text`; give it under `args:`"),
+        ("post_notes", "unknown tool `post_notes` (did you mean `post_note`?)"),
+    ],
+)
+def test_arguments_of_a_resources_tools_are_checked_before_the_first_step(pinboard, tmp_path, out, words):
+    text = NOTICE.replace("PYTHON", sys.executable).replace("BOARD", str(BOARD)).replace("NOTES", str(pinboard))
+    result = stepsnb.run(text.replace("OUT", out).replace("DEFAULTS", ""), store=tmp_path / "store")
+    assert ([step.name for step in result.steps], result.outcome) == (["first"], Outcome.ERRORED)
+    assert "preflight: resource type `notice`, `out:`: " in result.error
+    assert words in result.error
+    off = text.replace("OUT", out).replace("DEFAULTS", "defaults: {preflight: false}")
+    later = stepsnb.run(off, store=tmp_path / "store")
+    assert ([step.name for step in later.steps], words in later.error) == (["first", "notes"], True)
+
+
+def test_good_arguments_of_a_resources_tools_pass(pinboard, tmp_path):
+    text = NOTICE.replace("PYTHON", sys.executable).replace("BOARD", str(BOARD)).replace("NOTES", str(pinboard))
+    result = stepsnb.run(text.replace("OUT", POST).replace("DEFAULTS", ""), store=tmp_path / "store")
+    assert result.outcome is Outcome.SUCCEEDED, result.error
