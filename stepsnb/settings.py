@@ -152,6 +152,9 @@ LLM_RUN_S: Final = 540.0
 LLM_CONNECT_S: Final = 10.0
 """A model server that does not take a connection within this time is not there."""
 
+MCP_LOGIN_S: Final = 5 * 60.0
+"""How long a person is waited on who logs in at a server of tools."""
+
 PREFLIGHT_PROBE_S: Final = 30.0
 """How long the probe of a model before a run may take."""
 

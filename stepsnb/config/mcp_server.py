@@ -8,7 +8,6 @@ from pydantic import Field
 
 from .concept import Complaint, Concept
 from .scalars import AnyText, AtLeast1, Endpoint, KeyVariable, Name, Text, one_of
-from .wording import not_supported
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 _LAST_PORT = 65_535
@@ -33,8 +32,6 @@ class McpAuth(Concept):
 
     def complaints(self) -> Iterator[Complaint]:
         """Refuse keys that the kind of `auth:` does not read, and one that lacks its key."""
-        if self.type == "oauth":
-            yield Complaint(("type",), not_supported("`type: oauth`", "write `type: bearer` with a token"), ("type",))
         if self.type == "bearer" and self.api_key_env is None:
             text = "`type: bearer` has no token; name the variable that holds it with `api_key_env:`"
             yield Complaint(("type",), text, ("type", "api_key_env"))

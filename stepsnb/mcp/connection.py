@@ -49,6 +49,10 @@ class Connection:
         """Start the server where it is a program, and shake hands. Raises: McpError, InputError."""
         try:
             self._secret = read_secret(self._server)
+            if self._auth is None and self._server.auth.type == "oauth":
+                from .login_auth import LoginAuth
+
+                self._auth = LoginAuth(self._server)
         except InputError:
             self.is_lost = True
             raise
@@ -86,8 +90,11 @@ class Connection:
             return await self._client.read_resource(address)
 
     def hide(self, text: str) -> str:
-        """Replace the server's token in a text."""
-        return text if self._secret is None else text.replace(self._secret, _HIDDEN)
+        """Replace the server's tokens in a text."""
+        for secret in (self._secret, *getattr(self._auth, "secrets", ())):
+            if secret:
+                text = text.replace(secret, _HIDDEN)
+        return text
 
     async def close(self) -> None:
         """End the connection and whatever was started for it; returns once that is gone."""

@@ -41,26 +41,31 @@ async def http_transport(
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
 
-    assert server.endpoint is not None
+    endpoint = server.endpoint
+    assert endpoint is not None
     secret = read_secret(server)
     headers = {} if secret is None else {"Authorization": f"Bearer {secret}"}
-    checks = "the rights of its token" if server.auth.api_key_env is None else str(server.auth.api_key_env)
+    checked = "the rights of its token" if server.auth.api_key_env is None else str(server.auth.api_key_env)
 
     async def note(response: httpx2.Response) -> None:
         if response.request.method != "POST":  # a stream for the server's own messages, which it need not offer
+            return
+        if response.request.url != httpx2.URL(endpoint):  # of a login
+            await _bound(response, Heard())
             return
         status, now = response.status_code, heard_here() or heard
         now.is_final = status in _REFUSED
         now.is_passing = status != _GONE  # that ends the session
         now.problem = f"it answered {status}" if now.is_final or status == _GONE or status >= _BROKEN else None
         if now.is_final:
-            now.problem = f"it refused the request ({status}); check {checks}, as `auth:` names it"
+            advice = getattr(auth, "advice", f"check {checked}, as `auth:` names it")
+            now.problem = f"it refused the request ({status}); {advice}"
         await _bound(response, now)
 
     timeout = httpx2.Timeout(_CONNECT_S, read=None)
     async with (
         httpx2.AsyncClient(headers=headers, auth=auth, timeout=timeout, event_hooks={"response": [note]}) as client,
-        streamable_http_client(server.endpoint, http_client=client, max_sse_event_size=MCP_MESSAGE_BYTES) as streams,
+        streamable_http_client(endpoint, http_client=client, max_sse_event_size=MCP_MESSAGE_BYTES) as streams,
     ):
         yield streams
 

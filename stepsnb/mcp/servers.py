@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     from mcp_types import Tool as RemoteTool
 
 
+def find_server(servers: Sequence[McpServer], name: str) -> McpServer:
+    """Return the entry of that name. Raises: InputError when there is none."""
+    found = {server.name: server for server in servers}
+    if name not in found:
+        raise InputError(unknown_name("MCP server", name, found))
+    return found[name]
+
+
 class McpServers:
     """The clients of a run, one for each server."""
 
@@ -78,9 +86,7 @@ class McpServers:
             if known is not None:
                 del self._open[name]
                 await known.close()
-            if name not in self._servers:
-                raise InputError(unknown_name("MCP server", name, self._servers))
-            connection = Connection(self._servers[name], self._base_dir)
+            connection = Connection(find_server([*self._servers.values()], name), self._base_dir)
             self._open[name] = connection  # before it is open, so that a stop meanwhile finds it
             await connection.open()
             return connection

@@ -37,8 +37,8 @@ def test_table_of_tools_can_be_worked_with(loaded: Kernel) -> None:
     ("line", "problem"),
     [
         ("mcp tools note", "unknown MCP server `note` (did you mean `notes`?)"),
-        ("mcp tools", "takes `list` or `tools SERVER`"),
-        ("mcp tools notes more", "takes `list` or `tools SERVER`"),
+        ("mcp tools", "takes `list`, or `tools`, `login` or `logout` with a SERVER"),
+        ("mcp tools notes more", "takes `list`, or `tools`, `login` or `logout` with a SERVER"),
     ],
 )
 def test_what_is_no_server_is_one_line(loaded: Kernel, line: str, problem: str) -> None:
