@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         cap,
         copy,
         cost,
+        diff,
         load,
         models,
         preflight,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
         transcript,
         turns,
         validate,
+        vary,
     )
     from .api import run_tests as test
     from .api.watching import watch
@@ -65,7 +67,9 @@ _HOMES = {
     "cap": "api",
     "copy": "api",
     "cost": "api",
+    "diff": "api",
     "load": "api",
+    "map": "api:map_rows",
     "models": "api",
     "mcp": "mcp",
     "plan": "plan",
@@ -81,6 +85,7 @@ _HOMES = {
     "store": "store",
     "test": "api:run_tests",
     "validate": "api",
+    "vary": "api",
     "schema": "config",
     "sql": "api",
     "steps": "api",
@@ -106,6 +111,7 @@ __all__ = [
     "cap",
     "copy",
     "cost",
+    "diff",
     "load",
     "models",
     "plan",
@@ -127,6 +133,7 @@ __all__ = [
     "transcript",
     "turns",
     "validate",
+    "vary",
     "watch",
 ]
 

@@ -290,6 +290,9 @@ MATRIX_FILE_ITEMS: Final = 1_000
 SHOWN_FILE_BYTES: Final = 64 * 1024
 """Of a file of an artifact, where it is looked at without being copied."""
 
+MATRIX_NAME_CHARACTERS: Final = 60
+"""Of a value in the name of its cell; the coordinates have it whole."""
+
 MATRIX_FILE_BYTES: Final = 1_048_576
 """Size of such a file."""
 

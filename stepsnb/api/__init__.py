@@ -2,7 +2,9 @@
 
 from .again import replay, resume, start_replay, start_resume
 from .answers import answer, approvals, approve, questions, reject
+from .comparing import RunDiff, compare_runs, diff
 from .keeping import store_verb
+from .mapping import map_rows
 from .mcp import mcp
 from .outputs import copy
 from .pipeline import LoadedPipeline, load, run_job
@@ -13,6 +15,7 @@ from .spend_cap import cap
 from .stored import ArtifactFiles, open_files, show
 from .tables import cost, models, requests, runs, sql, steps, tool_calls, trajectory, transcript, turns
 from .testing import check_execution, run_tests, validate
+from .varying import Variant, Varied, start_variants, vary
 from .watching import watch
 
 __all__ = [
@@ -20,15 +23,21 @@ __all__ = [
     "LoadedPipeline",
     "OpenRun",
     "Run",
+    "RunDiff",
     "RunHandle",
+    "Variant",
+    "Varied",
     "answer",
     "approvals",
     "approve",
     "cap",
     "check_execution",
+    "compare_runs",
     "copy",
     "cost",
+    "diff",
     "load",
+    "map_rows",
     "mcp",
     "models",
     "open_files",
@@ -46,6 +55,7 @@ __all__ = [
     "sql",
     "start_replay",
     "start_resume",
+    "start_variants",
     "steps",
     "store_verb",
     "tool_calls",
@@ -53,5 +63,6 @@ __all__ = [
     "transcript",
     "turns",
     "validate",
+    "vary",
     "watch",
 ]

@@ -259,3 +259,10 @@ def _start(run: JobRun, place: RunPlace, hold: ExitStack | None = None) -> RunHa
             return await run.run_all()
 
     return RunHandle(run.run_id, engine().start(run_all()), place)
+
+
+def start_run(
+    loaded: LoadedPipeline, options: RunOptions, place: RunPlace, adapt: Callable[[Pipeline], Pipeline]
+) -> RunHandle:
+    """Start the only job of what `adapt` makes of a pipeline."""
+    return _start(loaded._build(None, options, place, adapt=adapt), place)

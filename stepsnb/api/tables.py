@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from .. import store as frames
 from .options import PathLike, store_root
+from .pricing import read_prices, reprice
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .pricing import Prices
     from .run import OpenRun, Run, RunHandle
 
     RunId = str | Run | RunHandle | OpenRun
@@ -50,9 +52,21 @@ def tool_calls(run: "RunId | None" = None, *, store: PathLike | None = None) -> 
     return frames.tool_calls_df(_store(store), id_of(run))
 
 
-def cost(run: "RunId | None" = None, *, store: PathLike | None = None) -> "pd.DataFrame":
-    """Tokens and US dollars by step, agent and model; `incomplete` where a price is unknown."""
-    return frames.cost_df(_store(store), id_of(run))
+def cost(
+    run: "RunId | None" = None, *, prices: "Prices | None" = None, store: PathLike | None = None
+) -> "pd.DataFrame":
+    """Tokens and US dollars by step, agent and model; `incomplete` where a price is unknown.
+
+    `prices` are others than those of then: `{MODEL: {input, output, cache_read, cache_write}}`, US dollars per million
+    tokens, or a YAML file with them (a pipeline, say). `price_source` is `given` then, and a model that the prices lack
+    has no cost.
+
+    Raises: InputError for what is no price; StoreError.
+    """
+    found = frames.cost_df(_store(store), id_of(run))
+    if prices is None:
+        return found
+    return reprice(found, requests(run, store=store), read_prices(prices))
 
 
 def models(run: "RunId | None" = None, *, store: PathLike | None = None) -> "pd.DataFrame":

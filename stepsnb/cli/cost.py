@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .options import add_json, add_store
@@ -17,6 +18,9 @@ def add_verb(verbs: "Verbs") -> None:
     """Offer `cost`."""
     parser = verbs.add_parser("cost", help="tokens and dollars of runs, or of one run's steps")
     parser.add_argument("run", nargs="?", metavar="RUN", help="a run id: one row for each of its agent steps")
+    parser.add_argument(
+        "--prices", type=Path, metavar="FILE", help="other prices than those of then: a YAML file with `prices:`"
+    )
     add_store(parser)
     add_json(parser)
     parser.set_defaults(verb=cost)
@@ -26,7 +30,7 @@ def cost(args: argparse.Namespace) -> int:
     """Print the cost report; a price nobody knows is `unpriced`, never zero."""
     import stepsnb
 
-    rows: list[dict[str, Any]] = records(stepsnb.cost(args.run, store=args.store))
+    rows: list[dict[str, Any]] = records(stepsnb.cost(args.run, prices=args.prices, store=args.store))
     if args.json:
         print_json(rows)
         return 0

@@ -13,6 +13,7 @@ from . import (
     copy,
     cost,
     demo,
+    diff,
     mcp,
     models,
     open,
@@ -37,7 +38,24 @@ from .output import OutputError, open_closed_streams, print_json, say, silence
 
 _VERBS = (
     *(run, resume, replay, watch, plan, preflight, validate, test, schema),
-    *(questions, answer, runs, show, cost, cap, models, mcp, trajectory, transcript, sql, open, copy, store, demo),
+    *(
+        questions,
+        answer,
+        runs,
+        show,
+        diff,
+        cost,
+        cap,
+        models,
+        mcp,
+        trajectory,
+        transcript,
+        sql,
+        open,
+        copy,
+        store,
+        demo,
+    ),
 )
 
 

@@ -46,6 +46,11 @@ def state_bundle(state: dict[str, Any]) -> Bundle:
     return {"text/html": render_html(state), "text/plain": render_text(state)}
 
 
+def show_below(value: object) -> None:
+    """Show a value below what the running cell shows already."""
+    display(value)  # type: ignore[no-untyped-call]
+
+
 class Echo:
     """Keeps a cell's value from being shown again below the result it stands for."""
 

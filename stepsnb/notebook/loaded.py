@@ -5,18 +5,19 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import InputError
 from ..settings import STOP_PROMPT_S
 from ..suggest import unknown_name
 from .cell import CellRun, Starter
-from .display import Echo
+from .display import Echo, show_below
 from .relay import CellRelay
 from .watch import CellWatch
 
 if TYPE_CHECKING:
-    from ..api import LoadedPipeline, OpenRun, Run, RunHandle
+    from ..api import LoadedPipeline, OpenRun, Run, RunHandle, Variant
+    from ..api.options import RunOptions
     from ..events import Event
     from ..people import Asker
 
@@ -195,6 +196,37 @@ class Loaded:
         text = json.dumps([step], ensure_ascii=False)
         start = partial(self.pipeline.start_steps, text, name=CELL, **options.to_arguments())
         return self._cell(start, keep_as)
+
+    def run_variants(
+        self,
+        agent: str,
+        messages: list[str],
+        dials: dict[str, list[str]],
+        options: MagicOptions,
+        *,
+        verdicts: list[str] | None = None,
+        keep_as: str | None = None,
+    ) -> CellRun:
+        """Prepare a cell that puts messages to variants of an agent, and shows a table of them behind the run."""
+        from ..api import Varied, start_variants
+
+        tried: list[Variant] = []
+
+        def start(*, asker: "Asker", on_event: Callable[["Event"], None]) -> "RunHandle":
+            given = cast("RunOptions", {**options.to_arguments(), "asker": asker, "on_event": on_event})
+            handle, variants = start_variants(self.pipeline, agent, messages, dials, verdicts=verdicts, options=given)
+            tried.extend(variants)
+            return handle
+
+        def on_end(run: "Run") -> None:
+            self.last_run_id = run.run_id
+            self.echo.shown(run)
+            varied = Varied(run, tried)
+            show_below(varied)
+            if keep_as is not None:
+                self.shell.push({keep_as: varied})
+
+        return CellRun(start, shell=self.shell, on_end=on_end)
 
     def go_on(self, part: Callable[["OpenRun"], "RunHandle"], *, keep_as: str | None = None) -> CellRun:
         """Prepare a cell that does a part of the open run, which the first such cell opens."""

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from ..config import AgentStep, Axis, PutStep, Step, TaskStep
 from ..errors import InputError
-from ..settings import MATRIX_CELLS, MATRIX_FILE_BYTES, MATRIX_FILE_ITEMS
+from ..settings import MATRIX_CELLS, MATRIX_FILE_BYTES, MATRIX_FILE_ITEMS, MATRIX_NAME_CHARACTERS
 from ..templates import TemplateProblem, render
 
 Crossed = TaskStep | AgentStep | PutStep
@@ -132,7 +132,8 @@ def _render(value: Any, values: Mapping[str, Any]) -> Any:
 
 
 def _shown(value: str) -> str:
-    return value if value.isprintable() else json.dumps(value)  # a name is one line without control characters
+    short = value if len(value) <= MATRIX_NAME_CHARACTERS else value[: MATRIX_NAME_CHARACTERS - 1] + "…"
+    return short if short.isprintable() else json.dumps(short)  # a name is one line without control characters
 
 
 def _about(step: Step) -> str:

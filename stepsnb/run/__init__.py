@@ -1,5 +1,6 @@
 """Executes a plan: steps, artifacts, outcomes, asserts; one event stream of what happened."""
 
+from .compare import Difference, compare
 from .context import RunContext
 from .ids import new_run_id
 from .job import JobRun, RunSetup
@@ -13,6 +14,7 @@ from .reuse import StepCache
 
 __all__ = [
     "Decision",
+    "Difference",
     "JobRun",
     "Past",
     "Recorder",
@@ -25,6 +27,7 @@ __all__ = [
     "StepResult",
     "agents_in",
     "check_source",
+    "compare",
     "handed_in",
     "new_run_id",
     "past_of",

@@ -12,8 +12,8 @@ from stepsnb.errors import InputError
 from stepsnb.notebook.magics import VERBS
 
 EVERYWHERE = """
-validate plan run test watch runs show cost trajectory transcript sql models questions answer approvals approve reject
-resume replay preflight mcp schema store open copy
+validate plan run test watch runs show diff cost trajectory transcript sql models questions answer approvals
+approve reject resume replay preflight mcp schema store open copy
 """
 
 PIPELINE = """

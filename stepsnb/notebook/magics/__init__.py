@@ -4,6 +4,7 @@ from .agent import AGENT
 from .cap import CAP
 from .copy import COPY
 from .cost import COST
+from .diff import DIFF
 from .finish import FINISH
 from .help import help_verb
 from .load import LOAD
@@ -34,7 +35,7 @@ from .watch import WATCH
 __all__ = ["CELL_MAGICS", "VERBS", "Verb", "is_step_list"]
 
 _RUNNING = (LOAD, VALIDATE, PREFLIGHT, PLAN, NEXT, STEP, RUN, FINISH, WATCH, RESUME, REPLAY, TEST)
-_LOOKING = (RUNS, SHOW, COST, CAP, MODELS, MCP, TRAJECTORY, TRANSCRIPT, SQL, OPEN, COPY, STORE, SCHEMA)
+_LOOKING = (RUNS, SHOW, DIFF, COST, CAP, MODELS, MCP, TRAJECTORY, TRANSCRIPT, SQL, OPEN, COPY, STORE, SCHEMA)
 _ANSWERING = (QUESTIONS, ANSWER, APPROVALS, APPROVE, REJECT)
 _LINES = (*_RUNNING, *_ANSWERING, *_LOOKING)
 

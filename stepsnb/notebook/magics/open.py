@@ -1,11 +1,15 @@
 """`%steps open`: the files a run left, looked at without copying them."""
 
 import argparse
+import re
 
 from ...errors import InputError
 from ..arguments import Arguments
 from ..loaded import Loaded
 from .verb import Verb, add_store_option, run_id_of, store_of
+
+_RUN_ID = re.compile(r"[0-9A-Z]{8}")
+"""What the id of a run looks like; anything else in front of the first slash is an artifact of the last one."""
 
 
 def _arguments() -> Arguments:
@@ -15,7 +19,10 @@ def _arguments() -> Arguments:
         example="%steps open report    # the artifact `report` of the notebook's last run",
     )
     arguments.add_argument(
-        "artifact", metavar="RUN/ARTIFACT", completes="artifact", help="artifact; without RUN, of the last run here"
+        "artifact",
+        metavar="RUN/ARTIFACT/PATH",
+        completes="artifact",
+        help="artifact, or a file of it; without RUN, of the last run here",
     )
     add_store_option(arguments)
     return arguments
@@ -24,8 +31,8 @@ def _arguments() -> Arguments:
 def _call(loaded: Loaded, args: argparse.Namespace, body: str | None) -> object:
     from ... import api
 
-    run_id, slash, artifact = args.artifact.partition("/")
-    if not slash:
+    run_id, _, artifact = args.artifact.partition("/")
+    if not _RUN_ID.fullmatch(run_id):
         run_id, artifact = "", args.artifact
     if not artifact:
         raise InputError(f"%steps open: `{args.artifact}` names no artifact; write RUN/ARTIFACT")
