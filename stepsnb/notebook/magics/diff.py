@@ -10,7 +10,7 @@ from .verb import Verb, add_store_option, run_id_of, store_of
 def _arguments() -> Arguments:
     arguments = Arguments(
         "%steps diff",
-        "Show what differs between two runs, side by side; `.df()` of it is the table.",
+        "Show what differs between two runs, side by side.",
         example="%steps diff A B    # two run ids",
     )
     arguments.add_argument("a", metavar="A", completes="run", help="a run")
