@@ -11,7 +11,7 @@ def _arguments() -> Arguments:
     arguments = Arguments(
         "%steps sql",
         "Read the tables of the store with SQL; it changes nothing.",
-        example="%steps sql select job, count(*) as runs from runs group by job",
+        example="%steps sql select job, outcome from runs",
     )
     arguments.add_argument("query", metavar="QUERY", nargs="+", help="a query; quote what holds quotes of its own")
     add_store_option(arguments)
