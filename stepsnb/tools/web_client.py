@@ -28,6 +28,10 @@ _HEADERS = {
 }
 
 
+_GZIP = b"\x1f\x8b"
+"""How each part of a packed body begins."""
+
+
 class FetchFailed(Exception):
     """A page that could not be had; its text is for the model."""
 
@@ -58,7 +62,7 @@ async def fetch(url: str, fence: Fence, *, resolve: Resolve = resolve, max_bytes
         ssl_context=_tls(), network_backend=_CheckedNetwork(fence, resolve), retries=0
     ) as pool:
         for _ in range(WEB_FETCH_HOPS + 1):
-            fence.check_host(place.host)
+            fence.check_host(place.raw_host.decode("ascii"))  # the host as it is looked up
             page_or_next = await _get(pool, place, max_bytes)
             if isinstance(page_or_next, Page):
                 return page_or_next
@@ -132,10 +136,18 @@ def _decoder(encoding: str) -> Callable[[bytes, int], Iterable[bytes]]:
     unzip = zlib.decompressobj(47 if "gzip" in name else zlib.MAX_WBITS)
 
     def decode(chunk: bytes, most: int) -> Iterable[bytes]:
-        try:
-            yield unzip.decompress(chunk, most)
-        except zlib.error as exc:
-            raise FetchFailed(f"the body is not the `{name}` it says it is") from exc
+        nonlocal unzip
+        while chunk and most > 0:
+            if unzip.eof:  # a file of gzip may be several, one after the other (RFC 1952, 2.2)
+                if not chunk.startswith(_GZIP[: len(chunk)]):
+                    return  # what comes after the last is filling
+                unzip = zlib.decompressobj(47)
+            try:
+                piece = unzip.decompress(chunk, most)
+            except zlib.error as exc:
+                raise FetchFailed(f"the body is not the `{name}` it says it is") from exc
+            yield piece
+            most, chunk = most - len(piece), unzip.unused_data
 
     return decode
 
@@ -200,7 +212,7 @@ def to_text(page: Page) -> str | None:
         return None
     try:
         text = page.body.decode(charset or "utf-8-sig", "replace")
-    except LookupError:
+    except (LookupError, ValueError):  # no such charset, or one that is none for a page
         text = page.body.decode("utf-8", "replace")
     return text.removesuffix("\ufffd") if page.is_cut else text
 

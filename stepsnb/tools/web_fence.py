@@ -6,6 +6,10 @@ from dataclasses import dataclass
 
 _NAT64 = (ipaddress.IPv6Network("64:ff9b::/96"),)
 _NAT64_LOCAL = ipaddress.IPv6Network("64:ff9b:1::/48")
+_NOT_PUBLIC = tuple(
+    map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24", "168.63.129.16/32", "3fff::/20", "5f00::/16"))
+)
+"""What a standard library may not know yet (RFC 6890, 7526, 9637, 9602), and where Azure's machines find their host."""
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -71,6 +75,8 @@ def _is_public(address: _Address) -> bool:
             return True  # what is inside decides
         if address.is_site_local or address in _NAT64_LOCAL:
             return False
+    if any(address.version == net.version and address in net for net in _NOT_PUBLIC):
+        return False
     return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified)
 
 
@@ -85,13 +91,18 @@ def _inside(address: _Address) -> list[ipaddress.IPv4Address]:
 
 
 def _plain(host: str) -> str:
-    """A host as it is compared: without brackets, final dot and capitals, and in the letters of the wire."""
+    """A host as it is compared: without brackets, final dot and capitals, and in the letters of the wire.
+
+    These are of IDNA 2008, as those of a request are; by the rules of 2003, `straße.de` would be `strasse.de`.
+    """
     text = host.strip("[]").rstrip(".").lower()
     if text.isascii():
         return text
+    import idna
+
     try:
-        return text.encode("idna").decode("ascii")
-    except UnicodeError:
+        return idna.encode(text).decode("ascii")
+    except idna.IDNAError:
         return text
 
 

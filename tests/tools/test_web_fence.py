@@ -38,6 +38,12 @@ def test_international_name_is_known_in_both_spellings() -> None:
     assert Fence(("xn--bcher-kva.example",)).names("Bücher.example")
 
 
+def test_name_of_another_host_by_older_rules_is_refused() -> None:
+    assert not Fence(("strasse.example",)).names("straße.example")
+    assert Fence(("straße.example",)).names("xn--strae-oqa.example")
+    assert not Fence(("straße.example",)).names("strasse.example")
+
+
 def test_without_a_list_every_name_may_be_looked_up() -> None:
     Fence().check_host("anything.example")
 
@@ -48,6 +54,7 @@ PRIVATE = [
     "::", "::1", "fe80::1", "fe80::1%eth0", "fc00::1", "fd12:3456::1", "fec0::1", "ff02::1", "2001:db8::1",
     "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::127.0.0.1", "64:ff9b::7f00:1", "64:ff9b::a00:1", "64:ff9b:1::1",
     "2002:7f00:1::", "2002:c0a8:101::1",
+    "192.0.0.8", "192.88.99.1", "168.63.129.16", "::ffff:168.63.129.16", "3fff::1", "5f00::1",
 ]  # fmt: skip
 
 

@@ -273,6 +273,27 @@ async def test_packed_body_is_unpacked(site: Site, call: Call, encoding: str, pa
     assert (data["body"], data["truncated"]) == ("Grüße" * 100, False)
 
 
+@pytest.mark.parametrize("filling", [b"", b"\0" * 10])
+async def test_body_that_was_packed_in_parts_is_whole(site: Site, call: Call, filling: bytes) -> None:
+    async def answer(target: str, writer: asyncio.StreamWriter) -> None:
+        writer.write(ok(gzip.compress(b"one ") + gzip.compress(b"two") + filling, "Content-Encoding: gzip"))
+
+    site.answer = answer
+    data = (await call(site.tool("docs.example"), url=site.url("docs.example"))).result.data
+    assert data is not None
+    assert (data["body"], data["truncated"]) == ("one two", False)
+
+
+async def test_parts_that_unpack_to_much_are_cut(site: Site, call: Call) -> None:
+    async def answer(target: str, writer: asyncio.StreamWriter) -> None:
+        writer.write(ok(gzip.compress(b"0" * 60_000) * 1000, "Content-Encoding: gzip"))
+
+    site.answer = answer
+    data = (await call(site.tool("docs.example"), url=site.url("docs.example"))).result.data
+    assert data is not None
+    assert (data["body"], data["truncated"]) == ("0" * 100_000, True)
+
+
 @pytest.mark.parametrize(
     ("body", "encoding", "words"), [(b"plain", "gzip", "not the `gzip`"), (b"x", "br", "encoded as `br`")]
 )
@@ -291,6 +312,8 @@ async def test_body_that_cannot_be_unpacked_is_an_error(
     [
         ("text/html; charset=iso-8859-1", "Grüße".encode("latin-1"), "Grüße"),
         ("text/plain; charset=no-such", "Grüße".encode(), "Grüße"),
+        ("text/plain; charset=idna", "Grüße".encode(), "Grüße"),
+        ("text/plain; charset=undefined", "Grüße".encode(), "Grüße"),
         ("text/plain", "﻿mark".encode(), "mark"),
         ("text/plain", "wide".encode("utf-16"), "wide"),
         ("application/json", b'{"a": 1}', '{"a": 1}'),
