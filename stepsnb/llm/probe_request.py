@@ -1,5 +1,6 @@
 """The request that asks a server whether it is there, and what its answer means."""
 
+import asyncio
 import re
 from typing import Any
 
@@ -18,6 +19,9 @@ from .transports.network import network
 
 LIST_BYTES = 4_000_000
 """A list of models that is longer is not read: what it holds is only needed for a hint."""
+
+LIST_S = 5.0
+"""How long a list may take to come, once its server has answered."""
 
 _TIMEOUTS = {"timeout": {"connect": LLM_CONNECT_S, "read": None, "write": None, "pool": None}}
 _NO_SUCH_REQUEST = 501
@@ -44,7 +48,7 @@ async def request_probe(target: Target) -> str | None:
         response = await transport.handle_async_request(request)
         try:
             status = response.status_code
-            body = await _read(response)
+            body = await _read_in_time(response)
         finally:
             await response.aclose()
     except httpx.TransportError as exc:
@@ -59,6 +63,14 @@ async def request_probe(target: Target) -> str | None:
     if status >= 500 and status != _NO_SUCH_REQUEST:
         raise failure
     return _unlisted(target, body) if status == 200 else None
+
+
+async def _read_in_time(response: httpx.Response) -> bytes:
+    try:
+        async with asyncio.timeout(LIST_S):
+            return await _read(response)
+    except TimeoutError:
+        return b""  # its status says enough
 
 
 async def _read(response: httpx.Response) -> bytes:

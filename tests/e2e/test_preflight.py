@@ -217,6 +217,15 @@ def test_branches_at_the_same_time_wait_for_the_same_probe(run, wire_server):
     assert asked(wire_server) == [PROBE, *[REPLY] * 3]
 
 
+def test_agents_of_one_model_are_one_request(run, wire_server):
+    wire_server.says(404, {})
+    others = [{"name": f"a{n}", "source": {"model": "m1", "endpoint": wire_server.base_url}} for n in range(50)]
+    steps = [{"agent": each["name"], "prompt": "Go.", "when": "false"} for each in others]
+    answer(wire_server)
+    assert run(GO, *steps, others=others, defaults={"cache": "0"}).outcome is Outcome.SUCCEEDED
+    assert asked(wire_server) == [PROBE, REPLY]
+
+
 def test_stop_ends_a_probe(load, wire_server, tmp_path):
     wire_server.answers(60.0)
     handle = load(GO, defaults={"timeout": "50s"}).start(store=tmp_path / "store")

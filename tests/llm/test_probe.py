@@ -1,5 +1,7 @@
 """A server is asked once whether it is there, and what that means."""
 
+import asyncio
+
 import pytest
 
 from stepsnb.errors import ProviderError
@@ -53,6 +55,35 @@ async def test_model_that_a_list_lacks_is_noted_with_the_nearest_name(wire_serve
     wire_server.says(200, {"data": [{"id": "llama-3-8b"}, {"id": "other"}]})
     note = await probes.ask(build_target(wire_server.base_url, model="llama3-8b"))
     assert "its list of models has no `llama3-8b` (did you mean `llama-3-8b`?)" in note
+
+
+async def test_server_whose_list_drips_is_there(wire_server, probes, monkeypatch):
+    monkeypatch.setattr("stepsnb.llm.probe_request.LIST_S", 0.05)
+    wire_server.answers(b"HTTP/1.1 200 X\r\ncontent-length: 90\r\n\r\n{", 30.0)
+    assert await probes.ask(build_target(wire_server.base_url)) is None
+
+
+async def test_those_who_ask_at_the_same_time_are_told_of_the_same_failure(wire_server, probes):
+    wire_server.says(503, b"")
+    target = build_target(wire_server.base_url)
+    told = await asyncio.gather(*(probes.ask(target) for _ in range(20)), return_exceptions=True)
+    assert {type(each).__name__ for each in told} == {"RequestFailed"}
+    assert len(wire_server.requests) == 1
+
+
+async def test_who_leaves_takes_no_answer_from_the_others_and_the_last_ends_the_request(wire_server, probes):
+    wire_server.answers(0.2, b"HTTP/1.1 404 X\r\ncontent-length: 0\r\n\r\n").answers(30.0)
+    target = build_target(wire_server.base_url)
+    first, second = asyncio.create_task(probes.ask(target)), asyncio.create_task(probes.ask(target))
+    await asyncio.sleep(0.05)
+    first.cancel()
+    assert await second is None
+    last = asyncio.create_task(probes.ask(target))
+    await asyncio.sleep(0.05)
+    last.cancel()
+    await asyncio.wait({last})
+    assert await asyncio.to_thread(wire_server.client_left.wait, 5)
+    assert len(wire_server.requests) == 2
 
 
 async def test_list_beyond_all_use_is_not_read(wire_server, probes):
