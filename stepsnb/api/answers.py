@@ -119,7 +119,7 @@ def _with_letters(frame: "pd.DataFrame", store: PathLike | None) -> "pd.DataFram
     mailbox = Mailbox(store_root(store))
     for row in frame.index[frame["answered_at"].isna()]:
         letter = mailbox.read(str(frame.loc[row, "id"]))
-        if letter is None or letter.answered_by in ("expired", "default"):
+        if letter is None or not letter.is_answer:
             continue
         frame.loc[row, "answered_at"] = pd.Timestamp(letter.at, unit="s", tz="UTC").as_unit("us")
         frame.loc[row, ["answer", "source", "answered_by"]] = [letter.answer, "mailbox", letter.answered_by]

@@ -28,6 +28,11 @@ class Letter(msgspec.Struct, frozen=True):
     answered_by: str
     at: float
 
+    @property
+    def is_answer(self) -> bool:
+        """Whether somebody answered; else it only says that no answer counts any more, since its time was up."""
+        return self.answered_by not in ("expired", "default")
+
 
 _decode: Final = msgspec.json.Decoder(Letter).decode
 

@@ -30,8 +30,11 @@ class Asked:
             key = (event.text, tuple(event.options))
             if event.phase == "answered" and event.source != "default" and not event.takes_reason:
                 answers[key] = AskReply(answered=True, answer=event.answer or "", source=event.source or "given")
-            elif event.phase == "asked" and mailbox is not None and (letter := mailbox.read(event.question_id)):
-                answers[key] = AskReply(answered=True, answer=letter.answer, source="mailbox")
+            elif event.phase != "answered" and mailbox is not None:
+                # One that came as the run was stopped was accepted from whoever gave it, so it counts.
+                letter = mailbox.read(event.question_id)
+                if letter is not None and letter.is_answer:
+                    answers[key] = AskReply(answered=True, answer=letter.answer, source="mailbox")
 
     def known(self, request: AskRequest) -> AskReply | None:
         """Return the answer to a question that was put before; None when somebody has to be asked."""
