@@ -69,9 +69,15 @@ decode_chunk = msgspec.json.Decoder(Chunk).decode
 """Parse one event's data, or a whole reply; raises `msgspec.DecodeError` (of which a wrong type is one kind)."""
 
 
+MOST_TOKENS = 2**53
+"""No request has as many; a server that says more is taken at this number, which every record can hold."""
+
+
 def _count(counts: object, key: str) -> int:
     value = counts.get(key) if isinstance(counts, dict) else None
-    return max(int(value), 0) if isinstance(value, int | float) else 0
+    if not isinstance(value, int | float) or value != value:
+        return 0
+    return int(min(max(value, 0), MOST_TOKENS))
 
 
 def read_usage(counts: object) -> Usage | None:

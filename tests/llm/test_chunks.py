@@ -72,6 +72,15 @@ def test_odd_counts_do_not_break_a_reply():
     assert usage == Usage(cached_input_tokens=7)
 
 
+@pytest.mark.parametrize("many", [1e30, 10**50, 2**64, float("inf")])
+def test_count_that_no_record_holds_is_the_most_that_one_does(many):
+    assert read_usage({"prompt_tokens": many, "completion_tokens": 1}) == Usage(input_tokens=2**53, output_tokens=1)
+
+
+def test_count_that_is_no_number_is_none():
+    assert read_usage({"prompt_tokens": float("nan"), "completion_tokens": 1}) == Usage(output_tokens=1)
+
+
 def test_chunk_takes_nulls_and_unknown_fields():
     chunk = decode_chunk(b'{"x": [1], "choices": [{"index": null, "delta": null, "logprobs": {}}], "usage": null}')
     assert chunk.choices is not None
