@@ -9,6 +9,7 @@ from .mcp import mcp
 from .outputs import copy
 from .pipeline import LoadedPipeline, load, run_job
 from .plan import plan
+from .plotting import TextPicture, plot, plot_text
 from .probing import preflight
 from .run import OpenRun, Run, RunHandle
 from .spend_cap import cap
@@ -25,6 +26,7 @@ __all__ = [
     "Run",
     "RunDiff",
     "RunHandle",
+    "TextPicture",
     "Variant",
     "Varied",
     "answer",
@@ -42,6 +44,8 @@ __all__ = [
     "models",
     "open_files",
     "plan",
+    "plot",
+    "plot_text",
     "preflight",
     "questions",
     "reject",
