@@ -17,7 +17,7 @@ class Meter:
 
     `owner` is who has the ceiling, in words; those further out hold as well. With a `ledger` it is the store's cap,
     which all processes share. A request without a known price counts for tokens only: where dollars are bounded none
-    such is sent.
+    such is sent. `uncounted` is the model of a reply that came without its tokens: nobody knows what it cost.
     """
 
     outer: "Meter | None" = None
@@ -27,6 +27,7 @@ class Meter:
     max_usd: Decimal | None = None
     owner: str = ""
     ledger: Ledger | None = None
+    uncounted: str | None = None
 
     @classmethod
     def of(cls, budget: BudgetSpec | None, owner: str, outer: "Meter | None" = None) -> "Meter":
@@ -42,6 +43,8 @@ class Meter:
         for meter in self.chain:
             meter.tokens += tokens
             meter.usd += usd
+            if request.cost_usd is None and request.error is None and meter.max_usd is not None:
+                meter.uncounted = request.model
             if meter.ledger is not None:
                 meter.ledger.add(usd)
 
@@ -60,6 +63,12 @@ class Meter:
                 return f"the budget of {meter.owner} is spent: {meter.tokens:,} of {meter.max_tokens:,} tokens"
             if meter.max_usd is not None and meter.usd >= meter.max_usd:
                 return f"the budget of {meter.owner} is spent: ${meter.usd:.4f} of ${meter.max_usd:.4f}"
+            if meter.uncounted is not None:
+                return (
+                    f"the budget of {meter.owner} is in US dollars and nobody knows what a reply of "
+                    f"`{meter.uncounted}` cost; use a server that reports tokens and a model with a price, or take "
+                    "the budget away"
+                )
         return None
 
     @property

@@ -163,6 +163,37 @@ def test_dollars_bound_a_hosted_agent(run, scripted_llm):
     assert "the budget of agent `lead` is spent: $2.0000 of $1.5000" in result.error
 
 
+@pytest.fixture
+def uncounted(wire_server, store):
+    """Run three steps at a server that says nothing of tokens; returns the result and how often it was asked."""
+    for _ in range(3):
+        wire_server.says(200, {"choices": [{"message": {"content": "Done."}, "finish_reason": "stop"}]})
+
+    def uncounted(**budget):
+        source = {"model": "m1", "endpoint": wire_server.base_url, "stream": False}
+        agent = {"name": "a", "source": source, "tools": [], "context_window": 9000}
+        plan = [{"agent": "a", "prompt": f"Part {n}."} for n in range(3)]
+        job = {"name": "job", "plan": plan, "budget": budget} if budget else {"name": "job", "plan": plan}
+        text = {"agents": [agent], "jobs": [job], "prices": {"m1": {"input": 2, "output": 8}}}
+        return stepsnb.load(json.dumps(text)).run(store=store), len(wire_server.requests)
+
+    return uncounted
+
+
+@pytest.mark.parametrize("is_cap", [False, True])
+def test_dollars_nobody_counts_are_not_spent_on_and_on(uncounted, store, is_cap):
+    if is_cap:
+        stepsnb.cap("5", store=store)
+    result, requests = uncounted(**({} if is_cap else {"usd": 5}))
+    assert (result.outcome, requests) == ("errored", 1)
+    assert "is in US dollars and nobody knows what a reply of `m1` cost; use a server that reports" in result.error
+
+
+def test_reply_without_tokens_counts_for_nothing_where_no_dollars_are_bounded(uncounted):
+    result, requests = uncounted(tokens=1_000)
+    assert (result.outcome, requests) == ("succeeded", 3)
+
+
 def test_dollars_of_a_job_are_those_of_all_steps(run, scripted_llm):
     prices = {scripted_llm.model: {"input": 1_000, "output": 1_000}}
     scripted_llm.says("One.", usage=usage(1_000)).says("Two.", usage=usage(1_000))
