@@ -5,6 +5,7 @@ ceiling is a small file beside it that names that ledger. A new ceiling begins w
 """
 
 import contextlib
+import errno
 import os
 import uuid
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from .folder import create_private, prepare_folder
 
 FOLDER: Final = "cap"
 _LIMIT: Final = "limit.json"
+_SPENT: Final = "spent-"
 
 
 class _Limit(msgspec.Struct, frozen=True):
@@ -50,7 +52,7 @@ def set_cap(root: Path, usd: Decimal | None) -> None:
         if usd is None:
             (folder / _LIMIT).unlink(missing_ok=True)
             return
-        ledger = f"spent-{uuid.uuid4().hex[:12]}"
+        ledger = f"{_SPENT}{uuid.uuid4().hex[:12]}"
         create_private(folder / ledger)
         draft = folder / f"{_LIMIT}.{os.getpid()}"
         draft.write_bytes(msgspec.json.encode(_Limit(format(usd, "f"), ledger)))
@@ -92,7 +94,11 @@ class Ledger:
         try:
             fd = os.open(self.root / FOLDER / limit.ledger, flags)
             try:
-                os.write(fd, f"{usd:f}\n".encode())  # one write: lines of other processes do not get into it
+                # One write, so that lines of other processes do not get into it; and a line that a full disk has cut
+                # off does not take this one with it.
+                line = f"\n{usd:f}\n".encode()
+                if os.write(fd, line) < len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             finally:
                 os.close(fd)
         except OSError as exc:
@@ -103,7 +109,9 @@ class Ledger:
         try:
             data = (self.root / FOLDER / _LIMIT).read_bytes()
             limit = msgspec.json.decode(data, type=_Limit)
-            Decimal(limit.usd)
+            usd = Decimal(limit.usd)
+            if not usd.is_finite() or usd <= 0 or not limit.ledger.startswith(_SPENT) or "/" in limit.ledger:
+                raise InvalidOperation
         except FileNotFoundError:
             return None
         except (OSError, msgspec.DecodeError, InvalidOperation) as exc:
@@ -118,4 +126,5 @@ class Ledger:
             self._offset += len(whole)
             for line in whole.splitlines():
                 with contextlib.suppress(InvalidOperation):
-                    self._spent += Decimal(line.decode("ascii", "replace"))
+                    usd = Decimal(line.decode("ascii", "replace"))
+                    self._spent += usd if usd.is_finite() else 0

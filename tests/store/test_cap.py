@@ -74,3 +74,34 @@ def test_cap_that_cannot_be_read_stops_spending(root: Path) -> None:
     (root / "cap" / "limit.json").write_text("{")
     with pytest.raises(StoreError, match="its cap cannot be read; set it again"):
         Ledger(root).read()
+
+
+def test_line_that_a_full_disk_cut_off_takes_no_other_with_it(root: Path) -> None:
+    set_cap(root, Decimal(1))
+    (ledger,) = (root / "cap").glob("spent-*")
+    ledger.write_bytes(b"0.")
+    Ledger(root).add(Decimal("0.25"))
+    cap = read_cap(root)
+    assert cap is not None
+    assert cap.spent_usd == Decimal("0.25")
+
+
+@pytest.mark.parametrize("line", [b"NaN", b"Infinity", b"sNaN", b"-Infinity"])
+def test_line_that_is_no_amount_counts_nothing(root: Path, line: bytes) -> None:
+    set_cap(root, Decimal(1))
+    (ledger,) = (root / "cap").glob("spent-*")
+    ledger.write_bytes(line + b"\n0.5\n")
+    cap = read_cap(root)
+    assert cap is not None
+    assert cap.spent_usd == Decimal("0.5")
+
+
+@pytest.mark.parametrize(
+    ("usd", "ledger"),
+    [("NaN", "spent-1"), ("Infinity", "spent-1"), ("-1", "spent-1"), ("1", "x"), ("1", "spent-/../x")],
+)
+def test_cap_that_was_written_by_hand_and_makes_no_sense_is_an_error(root: Path, usd: str, ledger: str) -> None:
+    set_cap(root, Decimal(1))
+    (root / "cap" / "limit.json").write_text(f'{{"usd": "{usd}", "ledger": "{ledger}"}}')
+    with pytest.raises(StoreError, match="its cap cannot be read; set it again"):
+        read_cap(root)
