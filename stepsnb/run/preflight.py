@@ -111,10 +111,10 @@ class Preflight:
             return None
         async with self._lock:  # steps at the same time wait for the same probes
             nodes = [*self._waiting.values(), node]
-            self._waiting.clear()
             agents = agents_in(self._run.pipeline, nodes)
             new = [agent for name, agent in agents.items() if name not in self._seen]
             await self._check(new, nodes, node)
+            self._waiting.clear()  # only now: a step that is called off during the probes leaves them to the next one
         if not self._problems:
             return None
         return f"preflight: {'; '.join(self._problems)}; no step was begun (`preflight: false` leaves the probe out)"
@@ -124,11 +124,13 @@ class Preflight:
         begins = first.step.agent if isinstance(first.step, AgentStep) else None
         models = (self._problem_of(agent, begins=agent.name == begins) for agent in agents)
         servers = (self._problem_of_servers(agent, nodes) for agent in agents)
-        tools = (self._problem_of_tool(*each) for each in self._new_tools(nodes))
+        new_tools = self._new_tools(nodes)
+        tools = (self._problem_of_tool(*each) for each in new_tools)
         problems = [each for each in await asyncio.gather(*models, *servers, *tools) if each is not None]
         if not all(each.shows_by_itself for each in problems):
             self._problems += dict.fromkeys(each.text for each in problems)
         self._seen.update(agent.name for agent in agents)
+        self._seen.update(place for place, *_ in new_tools)
 
     async def _problem_of(self, agent: Agent, *, begins: bool) -> "_Problem | None":
         """Find the first source of an agent that is there, and begin with that one in this run.
@@ -178,7 +180,6 @@ class Preflight:
             for place, server, call in _tools_of(pipeline, node):
                 if place not in self._seen:
                     found[place] = (place, server, call)
-        self._seen.update(found)
         return list(found.values())
 
     async def _problem_of_tool(self, place: str, server: str, call: ServerToolCall) -> "_Problem | None":

@@ -226,6 +226,15 @@ def test_agents_of_one_model_are_one_request(run, wire_server):
     assert asked(wire_server) == [PROBE, REPLY]
 
 
+def test_step_that_is_called_off_during_the_probes_leaves_them_to_the_next(run, wire_server, tmp_path):
+    wire_server.answers(60.0).says(404, {})
+    others = [{"name": "b", "source": {"model": "m1", "endpoint": NOBODY}, "retry": QUICK}]
+    late = {"try": {"do": [GO], "timeout": "300ms"}}
+    result = run(late, FIRST, {"agent": "b", "prompt": "Go."}, others=others)
+    assert (result.outcome, "preflight: agent `b`: after 3 attempts" in result.error) == (Outcome.ERRORED, True)
+    assert not list(tmp_path.rglob("done"))
+
+
 def test_stop_ends_a_probe(load, wire_server, tmp_path):
     wire_server.answers(60.0)
     handle = load(GO, defaults={"timeout": "50s"}).start(store=tmp_path / "store")
