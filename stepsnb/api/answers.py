@@ -42,6 +42,7 @@ def answer(question_id: str, text: str, *, store: PathLike | None = None) -> str
     """
     root = store_root(store)
     asked = _open_question(question_id, frames.Store(root))
+    _check_text(question_id, text)
     read = _pending(asked).read_answer(text)
     if read is None:
         offered = ", ".join(f"`{option}`" for option in asked.options)
@@ -62,6 +63,13 @@ def reject(approval_id: str, *, reason: str | None = None, store: PathLike | Non
     return _decide(approval_id, REJECT, reason, store)
 
 
+def _check_text(question_id: str, text: object) -> None:
+    if not isinstance(text, str):
+        raise InputError(f"question {question_id}: an answer is a text, not {type(text).__name__}; give it in quotes")
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise InputError(f"question {question_id}: the answer holds half of a character; give it as whole UTF-8 text")
+
+
 def _decide(approval_id: str, word: str, reason: str | None, store: PathLike | None) -> str:
     asked = _open_question(approval_id, frames.Store(store_root(store)))
     if not asked.takes_reason:
@@ -70,7 +78,7 @@ def _decide(approval_id: str, word: str, reason: str | None, store: PathLike | N
 
 
 def _open_question(question_id: str, store: frames.Store) -> "Question":
-    asked = frames.find_question(store, question_id)
+    asked = frames.find_question(store, str(question_id))
     if asked is None:
         raise InputError(f"there is no question {question_id}; `questions` lists them")
     if asked.phase == "answered":

@@ -270,3 +270,19 @@ def test_run_uses_the_answer_that_won_of_two_processes(write, parked, store):
     assert sorted(codes) == [0, 2]
     process.communicate(timeout=60)
     assert stepsnb.questions(store=store)["answer"].tolist() == [("Oslo", "Bergen")[codes.index(0)]]
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [(3, "an answer is a text, not int"), (None, "not NoneType"), ("\udcff", "half of a character")],
+)
+def test_answer_that_is_no_text_is_refused_and_the_question_stays_open(write, parked, store, answer, words):
+    process = parked(write())
+    (question,) = wait_for_question(store)
+    with pytest.raises(InputError, match=words):
+        stepsnb.answer(question, answer, store=store)
+    with pytest.raises(InputError, match="there is no question 3"):
+        stepsnb.answer(3, "Oslo", store=store)
+    assert stepsnb.answer(question, "Oslo", store=store) == "Oslo"
+    process.communicate(timeout=60)
+    assert process.returncode == 0
