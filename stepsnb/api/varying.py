@@ -25,6 +25,7 @@ _MOST = 100
 _AT_A_TIME = 4
 _JOB = "vary"
 _NAME_CHARACTERS = 40
+_SHOWN_CHARACTERS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +115,17 @@ class Varied:
         return frame
 
     def __repr__(self) -> str:
-        return repr(self.df())
+        return self._shown().to_string(max_colwidth=_SHOWN_CHARACTERS)
 
     def _repr_html_(self) -> str:
-        return str(self.df().to_html(escape=True, border=0))
+        import pandas as pd
+
+        with pd.option_context("display.max_colwidth", _SHOWN_CHARACTERS):
+            return str(self._shown().to_html(escape=True, border=0, na_rep=""))
+
+    def _shown(self) -> "pd.DataFrame":
+        """Return the table without columns that nothing is in."""
+        return self.df().dropna(axis=1, how="all")
 
     def _rows(self) -> "list[dict[str, Any]]":
         agents = {e.step_id: e.agent for e in self.run.events if isinstance(e, StepStarted) and e.agent is not None}

@@ -21,11 +21,23 @@ def pipelines_of(name: str) -> list[str]:
     return [source.partition("\n")[2] for source in sources if source.startswith("%%steps")]
 
 
-PRINTED = [(path.name, text) for path in sorted(NOTEBOOKS.glob("*.ipynb")) for text in pipelines_of(path.name)]
+def files_of(name: str) -> list[str]:
+    """The pipelines beside a notebook that it names."""
+    text = (NOTEBOOKS / name).read_text("utf-8")
+    return [path.read_text("utf-8") for path in sorted(NOTEBOOKS.glob("*.yml")) if path.name in text]
+
+
+NAMES = sorted(path.name for path in NOTEBOOKS.glob("*.ipynb"))
+PRINTED = [(name, text) for name in NAMES for text in (*pipelines_of(name), *files_of(name))]
 
 
 def test_every_notebook_has_a_pipeline() -> None:
-    assert {name for name, _ in PRINTED} == {path.name for path in NOTEBOOKS.glob("*.ipynb")}
+    assert {name for name, _ in PRINTED} == set(NAMES)
+
+
+def test_every_pipeline_beside_the_notebooks_belongs_to_one() -> None:
+    used = "".join((NOTEBOOKS / name).read_text("utf-8") for name in NAMES)
+    assert [path.name for path in NOTEBOOKS.glob("*.yml") if path.name not in used] == []
 
 
 @pytest.mark.parametrize("model", REAL_MODELS)
@@ -33,9 +45,8 @@ def test_every_notebook_has_a_pipeline() -> None:
 def test_pipeline_loads_with_a_real_model(name: str, text: str, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(NOTEBOOKS)
 
-    pipeline = stepsnb.load(
-        text, name=name, vars={"model": model, "notice": "Low water at 12:48.", "python": "python3"}
-    ).pipeline
+    values = {"model": model, "notice": "Low water at 12:48.", "python": "python3", "persona": "You write signs."}
+    pipeline = stepsnb.load(text, name=name, vars=values).pipeline
 
     assert {agent.source.model or pipeline.defaults.model for agent in pipeline.agents} == {model}
 
