@@ -14,7 +14,7 @@ from typing import Any, TypedDict
 from ..config import Pipeline, Step
 from ..errors import InputError
 from ..events import Emit
-from ..llm import PROVIDERS
+from ..llm import PROVIDERS, Cassette
 from ..people import Asker
 from ..settings import SECRET_CHARACTERS
 
@@ -33,7 +33,8 @@ class RunOptions(TypedDict, total=False):
     `functions` are looked up by `{python: name}` grants before the caller's own module; `store` is the folder runs
     are kept in, `.steps` when not given; `memory=True` keeps nothing. `asker` puts questions to a person; without one,
     or where nobody is there, `parks=True` waits for an answer from another kernel or shell. `on_event` is called on the
-    engine's thread for every event in order; what it raises ends the run and reaches the caller.
+    engine's thread for every event in order; what it raises ends the run and reaches the caller. `record` is a file
+    that requests to models and their responses are put into, `replay` one that they come from, without network or key.
     """
 
     vars: Mapping[str, object] | None
@@ -45,6 +46,8 @@ class RunOptions(TypedDict, total=False):
     asker: Asker | None
     parks: bool
     on_event: Emit | None
+    record: PathLike | None
+    replay: PathLike | None
 
 
 def store_root(store: PathLike | None) -> Path:
@@ -133,3 +136,12 @@ def secrets_of(pipeline: Pipeline, steps: Iterable[Step]) -> list[str]:
     for holder in (*pipeline.agents, *pipeline.resource_types, *within):
         found += getattr(holder, "env", {}).values()
     return [value for value in dict.fromkeys(found) if len(value) >= SECRET_CHARACTERS]
+
+
+def cassette_of(options: RunOptions) -> Cassette | None:
+    """Return the cassette of a run that records or replays. Raises: InputError for both at once, or a damaged file."""
+    record, replay = options.get("record"), options.get("replay")
+    if record is not None and replay is not None:
+        raise InputError("a run records or replays; give `record` or `replay`")
+    path = record if replay is None else replay
+    return None if path is None else Cassette(current_folder() / Path(path), is_replay=replay is not None)

@@ -25,6 +25,7 @@ from .options import (
     PathLike,
     RunOptions,
     RunPlace,
+    cassette_of,
     current_folder,
     files_of,
     functions_of,
@@ -244,6 +245,9 @@ class LoadedPipeline:
             scope=Scope(meter=Meter(cap_meter(place.root))) if place.is_kept else Scope(),
             cache=StepCache(place.root, kept.cache if kept is not None else None) if place.is_kept else None,
         )
+        if (cassette := cassette_of(options)) is not None:
+            cassette.hide = recorder.redact
+            context.cassette = cassette
         context.asked.recall(before, mailbox)
         if setup is None:
             decisions = {} if after is None else after.decisions

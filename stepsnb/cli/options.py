@@ -84,3 +84,11 @@ def _pairs(option: str, given: Sequence[str], shape: str) -> dict[str, str]:
             raise InputError(f"{option} `{key}` is given twice; keep one")
         pairs[key] = value
     return pairs
+
+
+def add_cassette(parser: argparse.ArgumentParser) -> None:
+    """Add `--record` and `--replay`."""
+    parser.add_argument("--record", type=Path, metavar="CASSETTE", help="put what models answer into this file")
+    parser.add_argument(
+        "--replay", type=Path, metavar="CASSETTE", help="take what models answer from this file; no key is needed"
+    )

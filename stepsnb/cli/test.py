@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import Aborted
 from ..outcome import EXIT_CODES, Outcome, worst
-from .options import add_answers, add_json, add_vars, variables
+from .options import add_answers, add_cassette, add_json, add_vars, variables
 from .output import print_json, say
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ def add_verb(verbs: "Verbs") -> None:
     parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="the pipelines")
     add_vars(parser)
     add_answers(parser)
+    add_cassette(parser)
     add_json(parser)
     parser.set_defaults(verb=test, no_wait=True, memory=False)
 
@@ -42,7 +43,7 @@ def test(args: argparse.Namespace) -> int:
         args.store = Path(folder)
         for file, pipeline in pipelines:
             for job in pipeline.jobs:
-                watched = watch(partial(pipeline.start, job), args)
+                watched = watch(partial(pipeline.start, job, record=args.record, replay=args.replay), args)
                 if watched.was_stopped:
                     raise Aborted("stopped")
                 outcomes.append(watched.outcome)

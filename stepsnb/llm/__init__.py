@@ -1,5 +1,6 @@
 """Models: where their requests go, the wire, the replies, what they cost. One client for every provider."""
 
+from .cassette import Cassette
 from .chat import Chat
 from .client import ModelClient
 from .estimate import estimate_text, estimate_tokens
@@ -14,6 +15,7 @@ from .transports import Script, register_script, unregister_script
 __all__ = [
     "PROBES",
     "PROVIDERS",
+    "Cassette",
     "Chat",
     "Choice",
     "Listener",

@@ -14,6 +14,7 @@ from .request import ToolSpec
 from .target import Target
 
 if TYPE_CHECKING:
+    from .cassette import Cassette
     from .connection import Link
     from .windows import Window
 
@@ -28,10 +29,14 @@ class ModelClient:
     kept warm when a client closes, and end with the loop. `client` is the user's own, when the target names one.
     """
 
-    def __init__(self, target: Target, client: object | None = None) -> None:
+    def __init__(self, target: Target, client: object | None = None, cassette: "Cassette | None" = None) -> None:
         if target.client is not None and client is None:
             raise InputError(f"client `{target.client}` was not handed in; set the variable before the run")
+        if cassette is not None and target.client is not None:
+            text = f"client `{target.client}` sends by itself, so nothing of it can be recorded or replayed"
+            raise InputError(f"{text}; name the model and its `endpoint:` instead")
         self.target = target
+        self._cassette = cassette
         self.slots: int | None = None
         """How many requests the model answers at once; None when it sets no limit. Known once it is prepared."""
         if client is not None:
@@ -58,7 +63,8 @@ class ModelClient:
 
                     self._link = await link_client(self.target, self._client)
                     return self._link
-                if self.target.provider == "local":
+                is_replay = self._cassette is not None and self._cassette.is_replay
+                if self.target.provider == "local" and not is_replay:
                     from .local import server_for
 
                     server = await server_for(self.target.model, on_note)
@@ -72,7 +78,7 @@ class ModelClient:
                 from .connection import HttpLink
                 from .transports import build_transport
 
-                self._link = HttpLink(self.target, await build_transport(self.target))
+                self._link = HttpLink(self.target, await build_transport(self.target, self._cassette))
             return self._link
 
     def open(self, tools: Sequence[ToolSpec]) -> Chat:
@@ -84,9 +90,16 @@ class ModelClient:
         """Return the model's context window, and whose word that is; asked for once."""
         if self._window is None:
             await self._connect()
-            from .windows import locate_window
+            from .windows import Window, locate_window
 
-            self._window = await locate_window(self.target)
+            cassette = self._cassette
+            if cassette is not None and cassette.is_replay and self.target.context_window is None:
+                known = cassette.window(self.target.label)
+                self._window = Window(known, "assumed" if known is None else "server")
+            else:
+                self._window = await locate_window(self.target)
+                if cassette is not None:
+                    cassette.note_window(self.target.label, self._window.tokens)
         return self._window
 
     async def context_window(self) -> int | None:

@@ -66,11 +66,13 @@ def resolve_target(
     base_dir: Path,
     run_id: str = "",
     asks_server: bool = True,
+    needs_key: bool = True,
 ) -> Target:
     """Find where an agent's requests go, in the run of that id.
 
     `prices` is the pipeline's own table, looked up by the model as written and by its name on the wire;
     `default_model` is the pipeline's, for a source that names none. `asks_server` goes into the target.
+    Where nothing is sent, no key is needed (`needs_key`).
 
     Raises: `InputError` for no model, an unknown provider, or a key variable that is not set.
     """
@@ -85,6 +87,8 @@ def resolve_target(
     else:
         provider, model, base_url = _locate(where, label, source.endpoint)
     key_env = source.api_key_env or provider.key_env
+    if not needs_key:
+        key_env = None
     if key_env is not None:
         _check_key(where, provider, key_env)
     price = FREE if provider.is_free else None

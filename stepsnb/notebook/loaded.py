@@ -34,6 +34,8 @@ class MagicOptions:
     files: list[str] | None = None
     store: str | None = None
     memory: bool = False
+    record: str | None = None
+    replay: str | None = None
 
     def to_arguments(self) -> dict[str, Any]:
         """Return them as keyword arguments of the API's `start` and `open`."""
@@ -43,6 +45,8 @@ class MagicOptions:
             "files": self.files,
             "store": self.store,
             "memory": self.memory,
+            "record": self.record,
+            "replay": self.replay,
         }
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ..config import Pipeline
 from ..errors import WorkspaceError
 from ..events import Artifact, Emit, Event, Request
+from ..llm import Cassette
 from ..mcp import McpServers
 from ..outcome import Outcome
 from ..people import Ladder, Respond
@@ -61,6 +62,7 @@ class RunContext:
     asked: Asked = field(default_factory=Asked)
     sources_passed: dict[str, int] = field(default_factory=dict)
     preflight: "Preflight | None" = None
+    cassette: Cassette | None = None
     ask_elsewhere: AskElsewhere | None = None
     executor: "Executor | None" = None
 

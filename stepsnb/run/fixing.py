@@ -23,7 +23,9 @@ async def repair(step: TaskStep, fix: FixSpec, ctx: StepContext, *, failure: str
     Its `attempts` and `timeout` are budgets of its own. It is part of the job's trail under its agent's name.
     """
     agent = ctx.run.pipeline.agent(fix.agent)
-    models = Models(ctx.run.pipeline, agent, ctx.run.functions, run_id=ctx.run.recorder.run_id)
+    models = Models(
+        ctx.run.pipeline, agent, ctx.run.functions, run_id=ctx.run.recorder.run_id, cassette=ctx.run.cassette
+    )
     ctx.run.recorder.hide(models.secrets)
     inside = ctx if fix.dir is None else ctx.in_folder(fix.dir)
     printed = await finish_in_thread(shorten, output, call_id=f"output-of-{step.task}", root=inside.root)

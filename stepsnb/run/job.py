@@ -299,6 +299,9 @@ class JobRun:
         except (Exception, SystemExit, KeyboardInterrupt) as exc:
             await self._break_off(unforeseen(exc))
             raise
+        finally:
+            if self._context.cassette is not None:
+                await finish_in_thread(self._context.cassette.save)  # what was paid for, however the run went
         self._worked_s += time.monotonic() - self._went_on
         return self.result()
 

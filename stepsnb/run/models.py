@@ -8,12 +8,14 @@ from weakref import WeakValueDictionary
 from ..config import Agent, Pipeline, Source
 from ..config.delegation import called_by
 from ..effects import Slots
-from ..llm import ModelClient, Target, find_client, resolve_target
+from ..llm import Cassette, ModelClient, Target, find_client, resolve_target
 from ..settings import SECRET_CHARACTERS
 
 
-def resolve_agent(pipeline: Pipeline, agent: Agent, run_id: str = "", *, source: Source | None = None) -> Target:
-    """Find where an agent's requests go in a run, or would go with another source.
+def resolve_agent(
+    pipeline: Pipeline, agent: Agent, run_id: str = "", *, source: Source | None = None, is_replay: bool = False
+) -> Target:
+    """Find where an agent's requests go in a run, or would go with another source; in a replay they go nowhere.
 
     Raises: InputError when its key or provider is missing.
     """
@@ -24,7 +26,8 @@ def resolve_agent(pipeline: Pipeline, agent: Agent, run_id: str = "", *, source:
         default_model=pipeline.defaults.model,
         base_dir=pipeline.base_dir,
         run_id=run_id,
-        asks_server=pipeline.preflight(agent) is not None,
+        asks_server=pipeline.preflight(agent) is not None and not is_replay,
+        needs_key=not is_replay,
     )
 
 
@@ -44,18 +47,29 @@ def agents_within(pipeline: Pipeline, agent: Agent) -> Iterator[Agent]:
 class Models:
     """One client for each agent of a step; close it with the step."""
 
-    def __init__(self, pipeline: Pipeline, agent: Agent, objects: Mapping[str, Any], *, run_id: str) -> None:
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        agent: Agent,
+        objects: Mapping[str, Any],
+        *,
+        run_id: str,
+        cassette: Cassette | None = None,
+    ) -> None:
         """Resolve the agent's model and those of its sub-agents; `objects` are the notebook's by name.
 
         Raises: InputError for a missing key, an unknown provider, or a `source.client` that is none.
         """
         self._clients: dict[str, ModelClient] = {}
         self._fallback: dict[str, list[ModelClient]] = {}
+        self._cassette = cassette
+        is_replay = cassette is not None and cassette.is_replay
         self.secrets: list[str] = []
         """Keys of clients that the user brought along, which are in no variable of the environment."""
         for found in agents_within(pipeline, agent):
             sources = (found.source, *(each.source for each in found.fallback))
-            first, *others = (self._client(resolve_agent(pipeline, found, run_id, source=s), objects) for s in sources)
+            targets = [resolve_agent(pipeline, found, run_id, source=each, is_replay=is_replay) for each in sources]
+            first, *others = (self._client(target, objects) for target in targets)
             self._clients[found.name], self._fallback[found.name] = first, others
         self._rooms: dict[str, Slots] = {}
 
@@ -64,7 +78,7 @@ class Models:
         key = getattr(client, "api_key", None)
         if isinstance(key, str) and len(key) >= SECRET_CHARACTERS:
             self.secrets.append(key)
-        return ModelClient(target, client=client)
+        return ModelClient(target, client=client, cassette=self._cassette)
 
     def of(self, agent: Agent) -> ModelClient:
         """The client of an agent."""

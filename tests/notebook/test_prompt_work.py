@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from stepsnb.errors import InputError
+from stepsnb.errors import InputError, StepsError
 
 
 @pytest.fixture
@@ -85,3 +85,14 @@ def test_pipelines_are_checked_and_tested_in_a_cell(loaded, scripted_llm) -> Non
     assert loaded.run_line_magic("steps", "validate p.yml")["valid"].tolist() == [True]
     assert loaded.run_line_magic("steps", "test")["outcome"].tolist() == ["succeeded"]
     assert loaded.run_line_magic("steps", "schema")["type"] == "object"
+
+
+def test_cell_is_recorded_and_replayed(loaded, scripted_llm, tmp_path: Path) -> None:
+    scripted_llm.says("Recorded.")
+    first = loaded.run_cell_magic("agent", "writer --record tape.yml", "Write.")
+
+    again = loaded.run_cell_magic("agent", "writer --replay tape.yml", "Write.")
+
+    assert (first.text, again.text, scripted_llm.request_count) == ("Recorded.", "Recorded.", 1)
+    with pytest.raises(StepsError, match=r"message 2 is another one: recorded `user: Write\.`, now `user: Wrote\.`"):
+        loaded.run_cell_magic("agent", "writer --replay tape.yml", "Wrote.")

@@ -47,6 +47,12 @@ def add_run_options(arguments: Arguments) -> None:
     )
     add_store_option(arguments)
     arguments.add_argument("--memory", action="store_true", help="keep nothing of the run")
+    arguments.add_argument(
+        "--record", metavar="CASSETTE", completes="path", help="put what models answer into this file"
+    )
+    arguments.add_argument(
+        "--replay", metavar="CASSETTE", completes="path", help="take what models answer from this file; no key needed"
+    )
     add_keep_option(arguments)
 
 
@@ -56,7 +62,7 @@ def add_again_options(arguments: Arguments, *, keep: bool = True) -> None:
     add_store_option(arguments)
     if keep:
         add_keep_option(arguments)
-    arguments.set_defaults(files=None, memory=False)
+    arguments.set_defaults(files=None, memory=False, record=None, replay=None)
 
 
 def _add_values(arguments: Arguments) -> None:
@@ -84,6 +90,8 @@ def run_options(loaded: Loaded, args: argparse.Namespace, *, base: MagicOptions 
         files=args.files or base.files,
         store=args.store or base.store,
         memory=args.memory or base.memory,
+        record=args.record or (None if args.replay else base.record),
+        replay=args.replay or (None if args.record else base.replay),
     )
 
 

@@ -23,7 +23,7 @@ async def run_agent_step(step: AgentStep, ctx: StepContext) -> StepEnd:
             raise WorkspaceError(f"`dir: {step.dir}` is no folder of this step's inputs or outputs")
     step = with_messages(step, ctx.directory.root)
     opening = _opening(step, agent, ctx)
-    models = Models(pipeline, agent, ctx.run.functions, run_id=ctx.run.recorder.run_id)
+    models = Models(pipeline, agent, ctx.run.functions, run_id=ctx.run.recorder.run_id, cassette=ctx.run.cassette)
     ctx.run.recorder.hide(models.secrets)
     try:
         with ctx.deadline_held():  # fetching a local model may take longer than the step is allowed
