@@ -3,6 +3,7 @@
 from .again import replay, resume, start_replay, start_resume
 from .answers import answer, approvals, approve, questions, reject
 from .comparing import RunDiff, compare_runs, diff
+from .freezing import Frozen, freeze
 from .keeping import store_verb
 from .mapping import map_rows
 from .mcp import mcp
@@ -21,6 +22,7 @@ from .watching import watch
 
 __all__ = [
     "ArtifactFiles",
+    "Frozen",
     "LoadedPipeline",
     "OpenRun",
     "Run",
@@ -38,6 +40,7 @@ __all__ = [
     "copy",
     "cost",
     "diff",
+    "freeze",
     "load",
     "map_rows",
     "mcp",

@@ -19,6 +19,7 @@ from .grants import (
     wrong_name,
 )
 from .image import ContainerLimits, ImageSpec
+from .insertion import Insertion, find_node, insert
 from .job import Job
 from .loader import load_file, load_steps, load_text, resolve_step
 from .mcp_server import McpAuth, McpServer
@@ -96,6 +97,7 @@ __all__ = [
     "Grant",
     "ImageSpec",
     "InParallelStep",
+    "Insertion",
     "Job",
     "JobAssert",
     "LoadVarStep",
@@ -129,6 +131,8 @@ __all__ = [
     "Where",
     "WorkspaceSpec",
     "check_artifacts",
+    "find_node",
+    "insert",
     "judge_step",
     "load_file",
     "load_mapping",

@@ -2,6 +2,7 @@
 
 from .compare import Difference, compare
 from .context import RunContext
+from .freezing import observed
 from .ids import new_run_id
 from .job import JobRun, RunSetup
 from .opening import Decision
@@ -9,10 +10,12 @@ from .past import Past, handed_in, past_of
 from .preflight import SourceCheck, agents_in, check_source
 from .recorded import result_of
 from .recorder import Recorder, Sink
+from .redaction import REDACTED
 from .results import RunResult, StepResult, total_cost_usd, total_usage
 from .reuse import StepCache
 
 __all__ = [
+    "REDACTED",
     "Decision",
     "Difference",
     "JobRun",
@@ -30,6 +33,7 @@ __all__ = [
     "compare",
     "handed_in",
     "new_run_id",
+    "observed",
     "past_of",
     "result_of",
     "total_cost_usd",

@@ -96,3 +96,13 @@ def test_cell_is_recorded_and_replayed(loaded, scripted_llm, tmp_path: Path) -> 
     assert (first.text, again.text, scripted_llm.request_count) == ("Recorded.", "Recorded.", 1)
     with pytest.raises(StepsError, match=r"message 2 is another one: recorded `user: Write\.`, now `user: Wrote\.`"):
         loaded.run_cell_magic("agent", "writer --replay tape.yml", "Wrote.")
+
+
+def test_last_run_is_frozen_into_its_file(loaded, scripted_llm, tmp_path: Path) -> None:
+    scripted_llm.says("One.")
+    loaded.run_line_magic("steps", "run")
+
+    frozen = loaded.run_line_magic("steps", "freeze --write")
+
+    assert "assert: { code: 0, files: [o/a.txt] }" in (tmp_path / "p.yml").read_text("utf-8")
+    assert "+" in repr(frozen)

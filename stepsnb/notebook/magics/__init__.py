@@ -6,6 +6,7 @@ from .copy import COPY
 from .cost import COST
 from .diff import DIFF
 from .finish import FINISH
+from .freeze import FREEZE
 from .help import help_verb
 from .load import LOAD
 from .mcp import MCP
@@ -36,7 +37,24 @@ from .watch import WATCH
 __all__ = ["CELL_MAGICS", "VERBS", "Verb", "is_step_list"]
 
 _RUNNING = (LOAD, VALIDATE, PREFLIGHT, PLAN, NEXT, STEP, RUN, FINISH, WATCH, RESUME, REPLAY, TEST)
-_LOOKING = (RUNS, SHOW, DIFF, COST, PLOT, CAP, MODELS, MCP, TRAJECTORY, TRANSCRIPT, SQL, OPEN, COPY, STORE, SCHEMA)
+_LOOKING = (
+    RUNS,
+    SHOW,
+    DIFF,
+    FREEZE,
+    COST,
+    PLOT,
+    CAP,
+    MODELS,
+    MCP,
+    TRAJECTORY,
+    TRANSCRIPT,
+    SQL,
+    OPEN,
+    COPY,
+    STORE,
+    SCHEMA,
+)
 _ANSWERING = (QUESTIONS, ANSWER, APPROVALS, APPROVE, REJECT)
 _LINES = (*_RUNNING, *_ANSWERING, *_LOOKING)
 
