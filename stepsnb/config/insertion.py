@@ -50,24 +50,25 @@ def insert(text: str, insertions: Sequence[Insertion]) -> str:
             for name in [name for name in known if known[name] != each.entries.get(name)]:
                 del known[name]
     edits = [_edit(text, node, entries) for node, entries in found.values() if entries]
-    for place, added in sorted(edits, key=lambda edit: edit[0], reverse=True):
+    # From the end; where several mappings end at once, what is innermost comes first in the text.
+    for place, _, added in sorted(edits, key=lambda edit: (-edit[0], edit[1])):
         text = text[:place] + added + text[place:]
     return text
 
 
-def _edit(text: str, node: yaml.MappingNode, entries: Mapping[str, Any]) -> tuple[int, str]:
-    """Return where entries go into a mapping, and as what."""
+def _edit(text: str, node: yaml.MappingNode, entries: Mapping[str, Any]) -> tuple[int, int, str]:
+    """Return where entries go into a mapping, the column it stands in, and as what they go there."""
+    column = node.start_mark.column
     if node.flow_style:
         place = text.rindex("}", node.start_mark.index, node.end_mark.index)
         before = text[:place].rstrip()
         gap = "" if before.endswith(("{", ",")) else ","
         space = "" if before.endswith("{") and text[len(before) : place] == "" else " "
         written = ", ".join(f"{_scalar(name)}: {flow(value)}" for name, value in entries.items())
-        return len(before), f"{gap}{space}{written}"
-    column = node.start_mark.column
+        return len(before), column, f"{gap}{space}{written}"
     lines = [f"{' ' * column}{_scalar(name)}: {flow(value)}\n" for name, value in entries.items()]
     place = _end_of(text, node, column)
-    return place, ("" if place == 0 or text[place - 1] == "\n" else "\n") + "".join(lines)
+    return place, column, ("" if place == 0 or text[place - 1] == "\n" else "\n") + "".join(lines)
 
 
 def _end_of(text: str, node: yaml.MappingNode, column: int) -> int:

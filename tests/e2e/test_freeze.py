@@ -178,3 +178,10 @@ def test_frozen_corpus_loads_and_holds(path, tmp_path, monkeypatch):
 )
 def test_entries_go_where_they_belong(text, path, after):
     assert insert(text, [Insertion(path, {"x": 1})]) == after
+
+
+def test_mappings_that_end_together_get_theirs_from_the_inside_out():
+    text = "a:\n  b:\n  - c: 1\n    d: 2\n"
+    both = [Insertion(("a",), {"x": 1}), Insertion(("a", "b", 0), {"z": 2})]
+    for order in (both, both[::-1]):
+        assert insert(text, order) == "a:\n  b:\n  - c: 1\n    d: 2\n    z: 2\n  x: 1\n"

@@ -31,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_there_are_notebooks() -> None:
-    assert [path.name[:3] for path in _PATHS] == ["01_", "02_", "03_", "04_", "05_", "06_"]
+    assert [path.name[:3] for path in _PATHS] == ["01_", "02_", "03_", "04_", "05_", "06_", "07_"]
 
 
 def check_outputs(folder: Path, name: str) -> None:

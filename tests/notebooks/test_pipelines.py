@@ -15,10 +15,11 @@ REAL_MODELS = ["openai/gpt-5", "openrouter/anthropic/claude-sonnet-4.5", "ollama
 
 
 def pipelines_of(name: str) -> list[str]:
-    """The bodies of a notebook's `%%steps` cells."""
+    """The bodies of a notebook's `%%steps` cells, and the files it writes."""
     book = nbformat.read(NOTEBOOKS / name, as_version=4)
     sources = [cell.source for cell in book.cells if cell.cell_type == "code"]
-    return [source.partition("\n")[2] for source in sources if source.startswith("%%steps")]
+    bodies = [source.partition("\n")[2] for source in sources if source.startswith("%%steps")]
+    return bodies + [text for source in sources for text in re.findall(r"\.write_text\('''(.*?)'''\)", source, re.S)]
 
 
 def files_of(name: str) -> list[str]:
@@ -46,6 +47,7 @@ def test_pipeline_loads_with_a_real_model(name: str, text: str, model: str, monk
     monkeypatch.chdir(NOTEBOOKS)
 
     values = {"model": model, "notice": "Low water at 12:48.", "python": "python3", "persona": "You write signs."}
+    values["ship"] = "Nordlys"
     pipeline = stepsnb.load(text, name=name, vars=values).pipeline
 
     assert {agent.source.model or pipeline.defaults.model for agent in pipeline.agents} == {model}
