@@ -19,7 +19,8 @@ def pipelines_of(name: str) -> list[str]:
     book = nbformat.read(NOTEBOOKS / name, as_version=4)
     sources = [cell.source for cell in book.cells if cell.cell_type == "code"]
     bodies = [source.partition("\n")[2] for source in sources if source.startswith("%%steps")]
-    return bodies + [text for source in sources for text in re.findall(r"\.write_text\('''(.*?)'''\)", source, re.S)]
+    written = re.compile(r"""\.write_text\(("{3}|'{3})(.*?)\1\)""", re.S)
+    return bodies + [found[2] for source in sources for found in written.finditer(source)]
 
 
 def files_of(name: str) -> list[str]:
