@@ -1,4 +1,4 @@
-"""Installs what the tests need and pip cannot: a Chromium, MCP servers, and the weights of the local model.
+"""Installs what the tests need and pip cannot: a Chromium, axe-core, MCP servers, and the weights of the local model.
 
 Run it once before the tests; what is there already is left alone.
 """
@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from support.axe import AXE, AXE_FOLDER
 from support.mcp_servers import (
     MCP_FOLDER,
     MCP_SERVERS,
@@ -42,16 +43,26 @@ def prepare_browser() -> None:
         install("chromium", why="the browser tests need Chromium")
 
 
+def npm_install(folder: Path, *packages: str) -> None:
+    """Install packages of npm into a folder."""
+    if shutil.which("npm") is None:
+        install("nodejs", "npm", why="the tests need npm")
+    print("npm install", *packages, flush=True)
+    where = ["--prefix", str(folder), "--no-audit", "--no-fund"]
+    subprocess.run(["npm", "install", *where, *packages], stdout=subprocess.DEVNULL, check=True)
+
+
+def prepare_axe() -> None:
+    """Install axe-core, which checks pages for accessibility, into the user's cache."""
+    if not AXE.exists():
+        npm_install(AXE_FOLDER, "axe-core")
+
+
 def prepare_mcp_servers() -> None:
     """Install the servers that other people wrote, by npm, into the user's cache."""
     if all(server.exists() for server in map(npm_server, MCP_SERVERS)):
         return
-    if shutil.which("npm") is None:
-        install("nodejs", "npm", why="the MCP tests need Node")
-    packages = [f"@modelcontextprotocol/{name}" for name in MCP_SERVERS]
-    print("npm install", *packages, flush=True)
-    where = ["--prefix", str(MCP_FOLDER), "--no-audit", "--no-fund"]
-    subprocess.run(["npm", "install", *where, *packages], stdout=subprocess.DEVNULL, check=True)
+    npm_install(MCP_FOLDER, *(f"@modelcontextprotocol/{name}" for name in MCP_SERVERS))
 
 
 def prepare_python_mcp_servers() -> None:
@@ -73,6 +84,7 @@ async def prepare_weights() -> None:
 
 if __name__ == "__main__":
     prepare_browser()
+    prepare_axe()
     prepare_mcp_servers()
     prepare_python_mcp_servers()
     try:

@@ -30,9 +30,9 @@ def open_notebook(lab: Lab, new_page: Callable[[], Page], tmp_path: Path) -> Ite
     shots = Path(os.environ.get("STEPSNB_SHOTS", tmp_path / "shots"))
     pages: list[Page] = []
 
-    def open_notebook(name: str, *cells: str) -> NotebookPage:
+    def open_notebook(name: str, *cells: str, front_end: str = "lab") -> NotebookPage:
         pages.append(new_page())
-        return NotebookPage(pages[-1], lab, lab.write(name, *cells), shots)
+        return NotebookPage(pages[-1], lab, lab.write(name, *cells), shots, front_end)
 
     yield open_notebook
     for page in pages:

@@ -1,4 +1,4 @@
-"""JupyterLab as a person meets it: a server of its own, and a notebook page driven in Chromium."""
+"""JupyterLab and Notebook 7 as a person meets them: one server, and a notebook page driven in Chromium."""
 
 import json
 import os
@@ -38,8 +38,11 @@ _LAB_FLAGS = [
     "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     "--LabApp.extension_manager=readonly",
     "--LabApp.expose_app_in_browser=True",
+    "--JupyterNotebookApp.expose_app_in_browser=True",
 ]
 
+
+FRONT_ENDS = {"lab": "lab/tree", "notebook": "notebooks"}
 
 _KERNEL_IS_READY = """() => {
   const kernel = window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel;
@@ -159,14 +162,21 @@ def chromium() -> Iterator[Callable[[], Page]]:
 class NotebookPage:
     """One open notebook."""
 
-    def __init__(self, page: Page, lab: Lab, name: str, shots: Path) -> None:
+    def __init__(self, page: Page, lab: Lab, name: str, shots: Path, front_end: str = "lab") -> None:
         self.page = page
         self._lab = lab
         self._name = name
         self._shots = shots
-        page.goto(f"{lab.url}/lab/tree/{name}?reset")
+        self._url = f"{lab.url}/{FRONT_ENDS[front_end]}/{name}"
+        page.goto(f"{self._url}?reset")
         page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
         page.wait_for_function(_KERNEL_IS_READY, timeout=60_000)
+
+    def visit(self, page: Page | None = None) -> None:
+        """Load the notebook again, here or in another tab, whatever its kernel is doing."""
+        self.page = page or self.page
+        self.page.goto(f"{self._url}?reset")
+        self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
 
     def cell(self, index: int) -> Locator:
         """A code cell."""

@@ -38,6 +38,7 @@ from stepsnb.events import (
 from stepsnb.notebook.widgets import RunView
 from stepsnb.notebook.widgets.run_view import run_view
 from stepsnb.view import Fold
+from tests.support.axe import violations
 from tests.support.sample_run import QUESTION_ID, after_answer, until_question
 
 pytestmark = pytest.mark.browser
@@ -371,6 +372,52 @@ def test_a_view_that_missed_a_batch_asks_for_the_state(stage):
     expect(stage.page.locator(".text")).to_have_text("lost found")
 
 
+def silence(stage: Stage) -> None:
+    """Let what the page sends reach nobody, as when its kernel was killed, and time go on."""
+    for _ in range(20):
+        stage.page.clock.run_for(1_000)
+
+
+def test_a_kernel_that_no_longer_answers_is_said_and_takes_no_answer(stage):
+    stage.page.clock.install()
+    stage.run_to_question()
+    stage.page.evaluate("() => { window.sent.length = 0; }")
+
+    silence(stage)
+
+    header = stage.page.locator("header")
+    expect(header.get_by_role("status")).to_have_text("the kernel doesn't answer")
+    expect(stage.page.get_by_role("alert")).to_contain_text("`%steps runs` shows it and how to go on")
+    expect(header.get_by_role("button", name="Stop")).to_be_disabled()
+    expect(stage.page.get_by_role("button", name="major")).to_be_disabled()
+    assert {message["t"] for message in stage.page.evaluate("() => window.sent")} == {"hello"}
+
+
+def test_a_kernel_that_answers_again_takes_answers_again(stage):
+    stage.page.clock.install()
+    stage.run_to_question()
+    silence(stage)
+
+    stage.exchange()
+
+    expect(stage.page.locator("header").get_by_role("status")).to_have_text("waiting for you")
+    expect(stage.page.get_by_role("alert")).to_be_hidden()
+    stage.page.get_by_role("button", name="major").click()
+    stage.exchange()
+    assert stage.answers == [(QUESTION_ID, "major")]
+
+
+def test_a_silent_kernel_that_answers_is_not_called_gone(stage):
+    stage.page.clock.install()
+    stage.run_to_question()
+
+    for _ in range(20):
+        stage.page.clock.run_for(1_000)
+        stage.exchange()
+
+    expect(stage.page.locator("header").get_by_role("status")).to_have_text("waiting for you")
+
+
 def test_a_closed_view_listens_no_longer(stage):
     stage.open(*started())
     listening = stage.page.evaluate("() => window.listening()")
@@ -638,8 +685,10 @@ def test_a_question_says_who_asks_and_what_happens_without_an_answer(stage):
     expect(foot).to_contain_text("asked by writer")
     expect(foot).to_contain_text(re.compile("4:1[0-2] left, then “B”"))
     stage.page.clock.run_for(60_000)
+    stage.exchange()
     expect(foot).to_contain_text(re.compile("3:1[0-2] left, then “B”"))
     stage.page.clock.run_for(300_000)
+    stage.exchange()
     expect(foot).to_contain_text("time is up")
 
 
@@ -655,7 +704,9 @@ def test_an_answer_that_came_too_late_shows_what_happened_instead(stage):
 
     stage.tell(asks(phase="answered", answer="B", source="default"))
 
-    expect(stage.page.locator(".foot")).to_have_text("asked by writeranswer: B (the default; nobody answered)")
+    expect(stage.page.locator(".foot span:visible")).to_have_text(
+        ["asked by writer", "answer: B (the default; nobody answered)"]
+    )
     expect(stage.page.locator(".choices")).to_be_hidden()
     expect(stage.page.get_by_role("status")).to_have_text("running")
 
@@ -907,6 +958,34 @@ def test_every_text_stands_out_from_its_ground(stage, theme):
     assert stage.page.locator(".stepsnb-run").evaluate(_CONTRAST) == []
     stage.tell(*after_answer(began=began))
     assert stage.page.locator(".stepsnb-run").evaluate(_CONTRAST) == []
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1_030), ("dark", 320)])
+def test_axe_finds_nothing_while_a_question_waits_or_once_the_run_is_over(stage, theme, width):
+    stage.page.emulate_media(color_scheme=theme)
+    stage.page.set_viewport_size({"width": width, "height": 900})
+    began = stage.run_to_question()
+    stage.page.locator(".pane").focus()
+    stage.press("e")
+    expect(stage.page.locator("pre.args").first).to_be_visible()
+    assert violations(stage.page) == []
+
+    stage.tell(*after_answer(began=began))
+    assert violations(stage.page) == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_in_sub_agents_incidents_and_a_failed_run(stage, theme):
+    stage.page.emulate_media(color_scheme=theme)
+    ended = StepFinished(step_id="s1", name="writer", outcome="failed", reason="no", verdict="no", output="{}")
+    failed = Tool(phase="end", call_id="c2", tool="read_file", args="{}", result="no", ok=False)
+    stage.open(*started(), *helper(failed, TextDelta(turn=1, delta="Hm")), *incidents())
+    stage.page.locator(".stepsnb-run").focus()
+    stage.press("e")
+    assert violations(stage.page) == []
+
+    stage.tell(ended, RunFinished(outcome="failed"))
+    assert violations(stage.page) == []
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -92,6 +92,12 @@ def test_a_front_end_that_talks_back_is_ready(kernel, proof):
     assert kernel.called == [("ready",)]
 
 
+def test_a_view_that_asks_whether_the_kernel_is_there_is_told(kernel):
+    kernel.receive({"t": "hello"})
+
+    assert kernel.sent == [{"t": "hello"}]
+
+
 def test_stop_is_handed_on_from_the_thread_it_came_on(kernel):
     thread = threading.Thread(target=kernel.receive, args=({"t": "stop"},), name="subshell")
     thread.start()

@@ -2,6 +2,10 @@
 // person does. Everything from a model, tool or file becomes a text node; nothing is ever parsed as markup.
 
 const RETRY_ANSWER_MS = 4000; // an answer not taken by then may be given again
+const SILENT_MS = 4000; // after this long without a word, the kernel is asked whether it is there
+const HELLOS = 10; // as often, once a second, before it is said to be gone
+const LOST = "The kernel doesn't answer. If it was killed or restarted, this run was cut: "
+  + "`%steps runs` shows it and how to go on.";
 const BOTTOM_PX = 32; // this close to the end, the transcript follows what is new
 
 const MARKS = {
@@ -182,8 +186,9 @@ function questionItem(view) {
   const asked = h("p", { class: "asked" });
   const choices = h("div", { class: "choices" });
   const [who, left, answer] = [h("span", {}), h("span", {}), h("span", { class: "answer" })];
+  const elsewhere = h("span", { hidden: "" }, "also: ", h("code", {}));
   const el = h("div", { class: "question at", role: "group", "aria-label": "Question", tabindex: "-1" },
-    asked, choices, h("div", { class: "foot" }, who, left, answer));
+    asked, choices, h("div", { class: "foot" }, who, left, elsewhere, answer));
   let item = null;
   let timer = null;
   let note = "";
@@ -244,11 +249,12 @@ function questionItem(view) {
     el,
     choose: (place) => choices.querySelectorAll("button[aria-keyshortcuts]")[place - 1]?.click(),
     isOpen: () => item !== null && item.status === "asked",
+    setLost: (isLost) => { if (isLost) reopen(""); disable(isLost); box.tick(); },
     tick() {
       const seconds = item.expires_at === null ? null : item.expires_at - view.now();
       const then = item.default === null ? "the run stops" : `“${item.default}”`;
       const wait = seconds === null ? "" : seconds > 0 ? `${clock(seconds)} left, then ${then}` : "time is up";
-      setText(left, box.isOpen() ? note || wait : "");
+      setText(left, box.isOpen() && !view.isLost ? note || wait : "");
     },
     update(next) {
       const isNew = item === null;
@@ -259,6 +265,8 @@ function questionItem(view) {
       setText(who, item.agent ? `asked by ${item.agent}` : "");
       el.classList.toggle("settled", !box.isOpen());
       choices.hidden = !box.isOpen();
+      elsewhere.hidden = !box.isOpen();
+      setText(elsewhere.lastChild, `%steps answer ${item.id} …`);
       const given = `answer: ${item.answer}${item.by ? ` (${item.by})` : ""}`;
       const words = { asked: "", expired: "nobody answered", answered: given };
       setText(answer, words[item.status] ?? "not answered");
@@ -480,10 +488,13 @@ class View {
     this.n = -1;
     this.skew = 0;
     this.isStopping = false;
+    this.isLost = false;
+    this.heardAt = Date.now();
+    this.unanswered = 0;
     this.build(el);
     this.onMessage = (message) => this.receive(message);
     model.on("msg:custom", this.onMessage);
-    this.timer = setInterval(() => this.tick(), 1000);
+    this.timer = setInterval(() => { this.watch(); this.tick(); }, 1000);
     model.send({ t: "view" });
   }
 
@@ -522,6 +533,9 @@ class View {
   // What the kernel says
 
   receive(message) {
+    this.heardAt = Date.now();
+    this.unanswered = 0;
+    if (this.isLost) this.setLost(false);
     if (message.t === "state") {
       this.skew = message.now - Date.now() / 1000;
       if (this.state !== null && message.n === this.n) return; // meant for another view of this run
@@ -534,6 +548,33 @@ class View {
       this.n = message.n;
       this.change(message.patches);
     }
+  }
+
+  /** Notice when the kernel is gone: nothing tells a view, its messages just stop. */
+  watch() {
+    if (this.state !== null && this.isOver) return;
+    if (Date.now() - this.heardAt < SILENT_MS) return;
+    // Counted and not timed: a computer that slept has heard nothing for long, and asked nobody.
+    if (this.unanswered >= HELLOS && !this.isLost) this.setLost(true);
+    this.unanswered += 1;
+    this.sayHello();
+  }
+
+  /** A front end meets a kernel that is gone with an error of its own kind; the silence tells enough. */
+  sayHello() {
+    try {
+      Promise.resolve(this.model.send({ t: "hello" })).catch(() => {});
+    } catch (error) {
+      console.debug("stepsnb: no way to the kernel", error);
+    }
+  }
+
+  setLost(isLost) {
+    this.isLost = isLost;
+    this.root.classList.toggle("lost", isLost);
+    this.questions().forEach((question) => question.setLost(isLost));
+    if (this.state !== null) this.drawFrame();
+    else setText(this.status, isLost ? "the kernel doesn't answer" : "connecting…");
   }
 
   change(patches) {
@@ -591,16 +632,17 @@ class View {
     setAttribute(this.root, "aria-label", state.job ? `Run of job ${state.job}` : "Run");
     setText(this.job, state.job || "run");
     const status = this.isStopping && !this.isOver ? "stopping…" : state.status;
-    setText(this.status, status);
-    const phase = this.isOver ? "left" : this.isStopping ? "stopping" : "running";
+    setText(this.status, this.isLost ? "the kernel doesn't answer" : status);
+    const phase = this.isOver ? "left" : this.isStopping || this.isLost ? "stopping" : "running";
     this.status.className = `status ${state.outcome ?? phase}`;
     const cached = state.cached_percent ? ` · ${state.cached_percent}% cached` : "";
     setText(this.tokens, state.tokens ? `${count(state.tokens)} tokens${cached}` : "");
     setText(this.cost, state.cost);
     this.stop.hidden = this.isOver;
-    this.stop.disabled = this.isStopping;
-    this.error.hidden = !state.error;
-    setText(this.error, state.error ?? "");
+    this.stop.disabled = this.isStopping || this.isLost;
+    const error = this.isLost ? LOST : state.error;
+    this.error.hidden = !error;
+    setText(this.error, error ?? "");
     this.drawPlan();
     this.drawJump();
     this.tick();
@@ -674,7 +716,7 @@ class View {
   // What a person does
 
   sendStop() {
-    if (this.isStopping || (this.state !== null && this.isOver)) return;
+    if (this.isStopping || this.isLost || (this.state !== null && this.isOver)) return;
     this.isStopping = true;
     this.model.send({ t: "stop" });
     if (this.state !== null) this.drawFrame();

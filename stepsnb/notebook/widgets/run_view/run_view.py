@@ -16,6 +16,7 @@ class RunView(anywidget.AnyWidget):
 
     Sends `ping`; `state`, the whole of it, whenever a view asks with `view`; and `patch`, a batch of changes. Both
     carry `n`, the number of batches so far: a view applies batch n to state n - 1 and asks again when it missed one.
+    Answers `hello` with `hello`, by which a view that heard nothing for long learns whether its kernel lives.
 
     Messages come on whatever thread the kernel handles them on, and so do the callbacks, which therefore only hand
     a value on: `on_ready()` for each proof that the front end can talk back, `on_stop()`, and
@@ -71,6 +72,8 @@ class RunView(anywidget.AnyWidget):
         match dict(message):
             case {"t": "ready" | "pong"}:
                 self._on_ready()
+            case {"t": "hello"}:
+                self.send({"t": "hello"})
             case {"t": "view"}:
                 self.show()
             case {"t": "stop"}:
