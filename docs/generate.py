@@ -8,16 +8,65 @@ import ast
 import inspect
 import sys
 from pathlib import Path
+from typing import get_args
 
-from stepsnb import settings, store
+import msgspec
+
+from stepsnb import errors, events, settings, store
 from stepsnb.config import BUILTIN_TOOLS, schema
 from stepsnb.effects import DEFAULTS, RetryPolicy, retry_key
+from stepsnb.outcome import EXIT_CODES
 from stepsnb.store import frames
 
 REFERENCE = Path(__file__).parent / "reference"
 TABLES = (
     *("runs", "steps", "turns", "requests", "tool_calls", "cost", "models", "questions", "trajectory", "transcript"),
 )
+
+_OF_ALL_EVENTS = ("run_id", "step_id", "seq", "at")
+
+EVENTS_HEAD = """# Events
+
+All that happens in a run is an event: `run.events` has them, `on_event=` hears them as they happen, and the table
+`events` of `stepsnb.sql` keeps them, with their fields in `payload`. Each has `.kind` and, of all fields, those of
+every event: `run_id`, `step_id` (empty for what is about the run), `seq` (its number in the run) and the time.
+"""
+
+ERRORS_HEADS = (
+    """# Errors
+
+Every error a person can act on is a `stepsnb.StepsError` with one message: where, what, and what instead. In a cell
+it is shown without a traceback. `.code` is stable, and is what `--json` prints beside the message.
+
+| exception | code | when |
+|---|---|---|
+""",
+    """
+## Codes of failed calls
+
+A tool call that failed is data for the model, with one of these codes where it is known; `stepsnb.tool_calls()` has
+it in `code`.
+
+| code | when |
+|---|---|
+""",
+    """
+## Exit codes
+
+A command of the shell ends with the worst outcome of its jobs; what cannot be loaded counts as errored.
+
+| outcome | exit code |
+|---|---|
+""",
+)
+
+CALL_CODES = {
+    errors.ErrorCode.PROVIDER_ERROR: "a server or program broke off, could not be reached, or answered with an error",
+    errors.ErrorCode.RATE_LIMITED: "a server asked to be asked less often",
+    errors.ErrorCode.REFUSED: "the call was not allowed: by a grant, a fence, or the server",
+    errors.ErrorCode.BUDGET_EXCEEDED: "no money or tokens were left for it",
+    errors.ErrorCode.DEADLINE_EXCEEDED: "a clock ran out; the message says which",
+}
 
 TABLES_HEAD = """# Tables
 
@@ -267,7 +316,39 @@ def _shown(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-PAGES = {"pipeline.md": pipeline_page, "tables.md": tables_page, "numbers.md": numbers_page}
+def events_page() -> str:
+    """List the kinds of events, each with what it says and its fields."""
+    parts = [EVENTS_HEAD.rstrip("\n"), ""]
+    for event in get_args(events.AnyEvent):
+        own = [field for field in msgspec.structs.fields(event) if field.name not in _OF_ALL_EVENTS]
+        fields = ", ".join(f"`{field.name}`" for field in own)
+        text = inspect.cleandoc(event.__doc__ or "")
+        kind = event.__struct_config__.tag
+        parts.append(f"## `{kind}`\n\n{text}\n\nFields: {fields or 'none of its own'}.\n")
+    return "\n".join(parts)
+
+
+def errors_page() -> str:
+    """List the exceptions, each with its code, and the codes of failed calls."""
+    found = [each for each in vars(errors).values() if inspect.isclass(each) and issubclass(each, errors.StepsError)]
+    rows = [f"| `{each.__name__}` | `{each.code}` | {_one_line(each.__doc__)} |" for each in found]
+    codes = [f"| `{code.value}` | {CALL_CODES[code]} |" for code in errors.ErrorCode]
+    exits = [f"| `{outcome}` | {code} |" for outcome, code in EXIT_CODES.items()]
+    head, calls, ends = (text.rstrip("\n") for text in ERRORS_HEADS)
+    return "\n".join([head, *rows, calls, *codes, ends, *exits]) + "\n"
+
+
+def _one_line(text: str | None) -> str:
+    return " ".join((text or "").split()).replace("|", "\\|")
+
+
+PAGES = {
+    "errors.md": errors_page,
+    "events.md": events_page,
+    "numbers.md": numbers_page,
+    "pipeline.md": pipeline_page,
+    "tables.md": tables_page,
+}
 
 if __name__ == "__main__":
     stale = []
