@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..agent import is_outage
 from ..config import (
     Agent,
+    AgentGrant,
     AgentStep,
     GetStep,
     Pipeline,
@@ -21,7 +22,7 @@ from ..events import Note
 from ..llm import PROBES, Probes, Target, can_be_probed
 from ..mcp import ResourceCalls
 from ..plan import Node, Plan
-from .models import agents_within, resolve_agent
+from .models import resolve_agent
 
 if TYPE_CHECKING:
     from .context import RunContext
@@ -197,16 +198,24 @@ class Preflight:
 
 
 def agents_of(pipeline: Pipeline, node: Node) -> Iterator[Agent]:
-    """Give the agents that a step asks, with those they call; not one that repairs a task, which may never be needed,
-    and none that only the running step can name.
+    """Give the agents that a step asks, with those they call, each once; none that only the running step can name.
+
+    Left out are those that may never be needed: who repairs a task, and who answers questions in people's place.
     """
     if not isinstance(node.step, AgentStep):
         return
-    try:
-        first = pipeline.agent(node.step.agent)
-    except StepsError:
-        return
-    yield from agents_within(pipeline, first)
+    waiting, seen = [node.step.agent], set[str]()
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        try:
+            agent = pipeline.agent(name)
+        except StepsError:
+            continue
+        yield agent
+        waiting += [grant.agent for grant in agent.grants if isinstance(grant, AgentGrant)]
 
 
 def _tools_of(pipeline: Pipeline, node: Node) -> Iterator[tuple[str, str, ServerToolCall]]:

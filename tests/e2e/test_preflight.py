@@ -102,6 +102,14 @@ def test_model_of_a_sub_agent_is_looked_for_too(run, wire_server):
     assert asked(wire_server) == [PROBE]
 
 
+def test_who_answers_in_peoples_place_may_be_down(run, wire_server):
+    others = [{"name": "oracle", "source": {"model": "m1", "endpoint": NOBODY}, "retry": QUICK}]
+    wire_server.says(404, {})
+    answer(wire_server)
+    result = run(FIRST, GO, others=others, tools=[{"builtin": "ask_user", "answered_by": "oracle"}])
+    assert result.outcome is Outcome.SUCCEEDED, result.error
+
+
 def test_good_model_is_asked_once_and_then_trusted(run, wire_server):
     wire_server.says(404, {})
     answer(wire_server)
