@@ -8,6 +8,7 @@ from .keeping import store_verb
 from .mapping import map_rows
 from .mcp import mcp
 from .outputs import copy
+from .picking import PipelinePicker
 from .pipeline import LoadedPipeline, load, run_job
 from .plan import plan
 from .plotting import TextPicture, plot, plot_text
@@ -25,6 +26,7 @@ __all__ = [
     "Frozen",
     "LoadedPipeline",
     "OpenRun",
+    "PipelinePicker",
     "Run",
     "RunDiff",
     "RunHandle",

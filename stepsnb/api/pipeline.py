@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Unpack, overload
 
 from ..config import Job, Pipeline, load_file, load_steps, load_text
 from ..engine import engine
@@ -20,6 +20,7 @@ from ..run.scope import Scope
 from ..store import open_spool
 from ..suggest import unknown_name
 from ..workspace import ArtifactTree, RunWorkspace, gather_files
+from .open_variables import AskedVariables
 from .options import (
     Functions,
     PathLike,
@@ -37,23 +38,52 @@ from .run import OpenRun, Run, RunHandle
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .picking import PipelinePicker
+
 _YAML_SUFFIXES = (".yml", ".yaml")
 
 
+@overload
 def load(
     path_or_text: str | os.PathLike[str],
     *,
     vars: Mapping[str, object] | None = None,
     functions: Functions | None = None,
     name: str = "<text>",
-) -> "LoadedPipeline":
-    """Load a pipeline from a file or from its YAML text.
+    leave_open: bool = False,
+) -> "LoadedPipeline": ...
+
+
+@overload
+def load(
+    path_or_text: None = None,
+    *,
+    vars: Mapping[str, object] | None = None,
+    functions: Functions | None = None,
+) -> "PipelinePicker": ...
+
+
+def load(
+    path_or_text: str | os.PathLike[str] | None = None,
+    *,
+    vars: Mapping[str, object] | None = None,
+    functions: Functions | None = None,
+    name: str = "<text>",
+    leave_open: bool = False,
+) -> "LoadedPipeline | PipelinePicker":
+    """Load a pipeline from a file or from its YAML text; without one, return what a person can pick one with.
 
     A one-line string that ends in `.yml` or `.yaml` is a path, anything else text; relative paths inside a
     pipeline start at its file's folder, or at the current one for a text. `name` stands for the text in messages.
+    With `leave_open`, variables may be without a value until a run (`LoadedPipeline.open_variables`); one that stands
+    for something other than a text needs its value here all the same.
 
     Raises: ConfigError listing every problem as `file:line:column: …`.
     """
+    if path_or_text is None:
+        from .picking import PipelinePicker
+
+        return PipelinePicker(vars=vars, functions=functions)
     if isinstance(path_or_text, str) and path_or_text.strip() and not set(path_or_text) & set("\n:.[{"):
         raise ConfigError(
             f"`{path_or_text}` is no pipeline, and a path ends in `.yml` or `.yaml`; hand other paths in as a `Path`"
@@ -62,11 +92,20 @@ def load(
         "\n" not in path_or_text and path_or_text.strip().endswith(_YAML_SUFFIXES)
     )
     folder = current_folder()
-    if is_path:
-        pipeline = load_file(Path(path_or_text), variables=vars)
-    else:
-        pipeline = load_text(str(path_or_text), file=name, base_dir=folder, variables=vars)
-    return LoadedPipeline(pipeline, vars or {}, functions)
+
+    def read(variables: Mapping[str, object]) -> Pipeline:
+        if is_path:
+            return load_file(Path(path_or_text), variables=variables)
+        return load_text(str(path_or_text), file=name, base_dir=folder, variables=variables)
+
+    asked = AskedVariables(vars or {}, stands_in=leave_open)
+    try:
+        pipeline = read(asked)
+    except ConfigError:
+        if leave_open and asked.without_value:  # what is wrong may be what stands in for a value
+            read(vars or {})
+        raise
+    return LoadedPipeline(pipeline, vars or {}, functions, used=asked.names)
 
 
 def run_job(pipeline: "LoadedPipeline | PathLike", job: str | None = None, **options: Unpack[RunOptions]) -> Run:
@@ -87,10 +126,28 @@ class LoadedPipeline:
     `pipeline` is its model. What changes in its file afterwards is not seen: load it again.
     """
 
-    def __init__(self, pipeline: Pipeline, variables: Mapping[str, object], functions: Functions | None) -> None:
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        variables: Mapping[str, object],
+        functions: Functions | None,
+        *,
+        used: Sequence[str] = (),
+    ) -> None:
         self.pipeline = pipeline
         self._variables = dict(variables)
         self._functions = functions
+        self._used = tuple(used)
+
+    @property
+    def variables(self) -> dict[str, object]:
+        """The variables its text uses, in order, with the values they were given; None without one."""
+        return {name: self._variables.get(name) for name in self._used}
+
+    @property
+    def open_variables(self) -> tuple[str, ...]:
+        """Those of them that have no value yet, so that each run needs one."""
+        return tuple(name for name, value in self.variables.items() if value is None)
 
     @property
     def jobs(self) -> list[str]:
@@ -191,7 +248,7 @@ class LoadedPipeline:
         return {**self._variables, **(options.get("vars") or {})}
 
     def _adapted(self, options: RunOptions) -> Pipeline:
-        if not options.get("vars"):
+        if not options.get("vars") and not self.open_variables:
             return self.pipeline
         known = self.pipeline
         return load_text(known.source_text, file=known.file, base_dir=known.base_dir, variables=self._with(options))

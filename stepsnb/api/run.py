@@ -194,6 +194,9 @@ class RunHandle:
             self.wait(STOP_PROMPT_S)
             raise
 
+    def __repr__(self) -> str:
+        return f"<RunHandle of run {self.run_id}: {'ended' if self.is_settled else 'under way'}>"
+
     def __await__(self) -> Generator[Any, None, Run]:
         return self._wait().__await__()
 

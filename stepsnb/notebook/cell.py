@@ -16,7 +16,7 @@ from ..events import Event
 from ..outcome import Outcome
 from ..settings import STOP_PROMPT_S
 from .asker import CellAsker, Prompts
-from .display import CellOutput, state_bundle
+from .display import DisplayPlace, state_bundle
 from .errors import Interrupted
 from .live import LiveView
 
@@ -29,6 +29,8 @@ POLL_S = 0.03
 
 _RESERVE_S = 0.3
 """Of the time to give the prompt back, kept for drawing the result."""
+
+_ERROR_CHARACTERS = 2_000
 
 _running: "weakref.WeakSet[CellRun]" = weakref.WeakSet()
 
@@ -50,20 +52,24 @@ class CellRun:
         *,
         shell: Any,
         on_end: "Callable[[Run], None]" = lambda run: None,
+        place: DisplayPlace | None = None,
     ) -> None:
+        """Prepare it: `place` is where the run is shown, below what the running cell shows already when not given."""
         from ..view import Fold
 
         self._start = start
         self._on_end = on_end
         self._fold = Fold()
-        self._output = CellOutput()
-        self._can_prompt = can_prompt(shell)
+        self._place = place or DisplayPlace()
+        self._can_prompt = place is not None or can_prompt(shell)
         self._prompts = Prompts()
         self._live: LiveView | None = None
-        if self._can_prompt and getattr(shell, "kernel", None) is not None:
-            self._live = LiveView(self._fold, self._output, on_stop=self.stop)
+        if getattr(shell, "kernel", None) is not None and self._can_prompt:
+            self._live = LiveView(self._fold, self._place, on_stop=self.stop)
         self._handle: RunHandle | None = None
         self._was_stopped = threading.Event()
+        self.is_in_background = False
+        """Whether the cell has gone on without it."""
         self.ended: Run | None = None
         """The run, once the cell has shown its end."""
 
@@ -84,7 +90,7 @@ class CellRun:
         Raises: StepsError when the run did not succeed, after showing it; Interrupted.
         """
         try:
-            handle = self._begin()
+            handle = self._begin(self._prompts if self._can_prompt else None)
             while not handle.wait(POLL_S):
                 self._prompts.serve()
         except KeyboardInterrupt:
@@ -96,7 +102,7 @@ class CellRun:
     async def wait_awaited(self) -> "Run":
         """Run to the end while the kernel's loop stays free; raises as `wait` does."""
         try:
-            handle = self._begin()
+            handle = self._begin(self._prompts if self._can_prompt else None)
             while not handle.is_settled:
                 self._prompts.serve()
                 await asyncio.sleep(POLL_S)
@@ -107,8 +113,34 @@ class CellRun:
             return self._end(was_interrupted=True)
         return self._end()
 
-    def _begin(self) -> "RunHandle":
-        prompts = self._prompts if self._can_prompt else None
+    def go_on_in_background(self, *, then: Callable[[], None] = lambda: None) -> "RunHandle":
+        """Start it and return at once; the view stays in the cell's output, which shows the end when it comes.
+
+        Questions are asked in the view; where there is none they wait for an answer from elsewhere. `then` is called
+        on a thread of its own when the end has been shown.
+        """
+        self.is_in_background = True
+        handle = self._begin(prompts=None)
+
+        def follow() -> None:
+            from ..view.visible import one_line
+
+            handle.wait()
+            try:
+                self._show_end(handle)
+            except StepsError as exc:  # what the handle raises as well, for whoever keeps it
+                self._place.show({"text/plain": f"the run broke off: {one_line(str(exc), _ERROR_CHARACTERS)}"})
+            then()
+
+        threading.Thread(target=follow, name=f"stepsnb-{handle.run_id}", daemon=True).start()
+        return handle
+
+    @property
+    def statuses(self) -> dict[str, str]:
+        """How each step stands by its name, as the view shows it; of several with one name the last."""
+        return {step["name"]: step["status"] for step in self._fold.state["steps"]}
+
+    def _begin(self, prompts: Prompts | None) -> "RunHandle":
         self._handle = self._start(asker=CellAsker(self._live, prompts), on_event=self._fold.apply)
         _running.add(self)
         if self._was_stopped.is_set():
@@ -142,20 +174,25 @@ class CellRun:
         if not self._handle.is_settled:
             self._close({"text/plain": "still stopping in the background"})
             raise Interrupted("the run is still stopping in the background; `%steps runs` shows when it has ended")
-        self._close(state_bundle(self._fold.state))
-        self.ended = run = self._handle.result()
-        self._on_end(run)
+        run = self._show_end(self._handle)
         if was_interrupted:
             raise Interrupted(f"job `{run.job}` was stopped by an interrupt")
         if run.outcome is not None and not run.outcome.is_good:  # None: a cell of a run that goes on
             raise failure(run)
         return run
 
+    def _show_end(self, handle: "RunHandle") -> "Run":
+        _running.discard(self)
+        self._close(state_bundle(self._fold.state))
+        self.ended = run = handle.result()
+        self._on_end(run)
+        return run
+
     def _close(self, bundle: dict[str, Any]) -> None:
         if self._live is not None:
             self._live.close(bundle)
         else:
-            self._output.show(bundle)
+            self._place.show(bundle)
 
 
 def forget_interrupt() -> None:
@@ -177,6 +214,11 @@ def can_prompt(shell: Any) -> bool:
     if kernel is None:
         return True
     return bool(kernel.get_parent("shell").get("content", {}).get("allow_stdin", False))
+
+
+def has_front_end(shell: Any) -> bool:
+    """Whether the cell that runs now has a person before it in a front end that may show widgets."""
+    return getattr(shell, "kernel", None) is not None and can_prompt(shell)
 
 
 def stop_running() -> None:

@@ -2,13 +2,14 @@
 
 import contextvars
 import html
+import uuid
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from IPython.display import display, update_display
 
 if TYPE_CHECKING:
-    from ..api import LoadedPipeline, Run
+    from ..api import LoadedPipeline, PipelinePicker, Run
 
 T = TypeVar("T")
 
@@ -39,6 +40,29 @@ class CellOutput:
         self.run(update_display, bundle, raw=True, display_id=display_id)
 
 
+class DisplayPlace:
+    """One place in a cell's output: what is shown there takes the place of what was there before.
+
+    One that `stays` takes the next run too, when the last has ended.
+    """
+
+    def __init__(self, output: CellOutput | None = None, *, stays: bool = False) -> None:
+        self.output = output or CellOutput()
+        self._stays = stays
+        self._display_id = f"stepsnb-{uuid.uuid4().hex[:12]}"
+        self._is_taken = False
+
+    def show(self, bundle: Bundle, *, is_last: bool = True) -> None:
+        """Show `bundle`; nothing that is the first and the last there needs an id for what would replace it."""
+        if self._is_taken:
+            self.output.replace(bundle, display_id=self._display_id)
+        elif is_last and not self._stays:
+            self.output.show(bundle)
+        else:
+            self.output.show(bundle, display_id=self._display_id)
+            self._is_taken = True
+
+
 def state_bundle(state: dict[str, Any]) -> Bundle:
     """Draw a view's state without scripts or styles: what the saved notebook keeps."""
     from ..view import render_html, render_text
@@ -52,10 +76,14 @@ def show_below(value: object) -> None:
 
 
 class Echo:
-    """Keeps a cell's value from being shown again below the result it stands for."""
+    """How the shell shows runs, pipelines and pickers; a run that its cell has shown already is not shown again.
 
-    def __init__(self, shell: Any) -> None:
+    `open_controls` puts what acts on a pipeline or picker below it.
+    """
+
+    def __init__(self, shell: Any, open_controls: "Callable[[LoadedPipeline | PipelinePicker], None]") -> None:
         self._shell = shell
+        self._open_controls = open_controls
         self._shown: object = None
 
     def shown(self, run: "Run") -> None:
@@ -67,8 +95,13 @@ class Echo:
         if run is not self._shown:
             raise NotImplementedError  # IPython's way to go on with the next formatter
 
+    def display_with_controls(self, shown: "LoadedPipeline | PipelinePicker") -> None:
+        """Open the controls, and leave the value itself to the next formatters."""
+        self._open_controls(shown)
+        raise NotImplementedError
+
     def register(self) -> None:
-        """Take over how the shell displays runs and loaded pipelines."""
+        """Take over how the shell displays them."""
         self._shell.events.register("pre_run_cell", self._next_cell)
         for mime, type_name, function in self._formatters():
             self._formatter(mime).for_type_by_name(*type_name, function)
@@ -87,6 +120,8 @@ class Echo:
         run, pipeline = ("stepsnb.api.run", "Run"), ("stepsnb.api.pipeline", "LoadedPipeline")
         return [
             (None, run, self.display),
+            (None, pipeline, self.display_with_controls),
+            (None, ("stepsnb.api.picking", "PipelinePicker"), self.display_with_controls),
             ("text/plain", pipeline, _print_pipeline),
             ("text/html", pipeline, pipeline_html),
         ]
@@ -96,27 +131,39 @@ class Echo:
         return formatter.ipython_display_formatter if mime is None else formatter.formatters[mime]
 
 
-def pipeline_rows(loaded: "LoadedPipeline") -> list[tuple[str, str]]:
-    """What a loaded pipeline holds: its jobs with their steps in order, and its agents with their models."""
+def pipeline_text(loaded: "LoadedPipeline") -> str:
+    """What a loaded pipeline holds, as text: its jobs with the steps of their plans, its agents with their models."""
+    from ..view.graph import graph_text, plan_graph
+
     pipeline = loaded.pipeline
-    rows = [
-        (f"job {job.name}", " → ".join(_step_words(step.kind, step.name) for step in job.plan)) for job in pipeline.jobs
-    ]
-    for agent in pipeline.agents:
-        facts = (agent.source.model or pipeline.defaults.model or "no model", agent.description)
-        rows.append((f"agent {agent.name}", " · ".join(filter(None, facts))))
-    return rows
+    jobs = [graph_text(job.name, plan_graph(pipeline, job)) for job in pipeline.jobs]
+    return "\n".join([*jobs, *(": ".join(row) for row in _agent_rows(loaded)), *_open_words(loaded)])
 
 
 def pipeline_html(loaded: "LoadedPipeline") -> str:
-    """The rows as a table; names and descriptions are text, never markup."""
-    rows = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in pipeline_rows(loaded))
-    return f"<table>{rows}</table>"
+    """The same as lists and a table; names and descriptions are text, never markup."""
+    from ..view.graph import graph_html, plan_graph
+
+    pipeline = loaded.pipeline
+    jobs = "".join(graph_html(job.name, plan_graph(pipeline, job)) for job in pipeline.jobs)
+    rows = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in _agent_rows(loaded))
+    table = f"<table>{rows}</table>" if rows else ""
+    return jobs + table + "".join(f"<p>{html.escape(words)}</p>" for words in _open_words(loaded))
+
+
+def _agent_rows(loaded: "LoadedPipeline") -> list[tuple[str, str]]:
+    pipeline = loaded.pipeline
+    models = [(agent, agent.source.model or pipeline.defaults.model or "no model") for agent in pipeline.agents]
+    return [(f"agent {agent.name}", " · ".join(filter(None, (model, agent.description)))) for agent, model in models]
+
+
+def _open_words(loaded: "LoadedPipeline") -> list[str]:
+    """Say which variables have no value yet."""
+    if not loaded.open_variables:
+        return []
+    names = " ".join(loaded.open_variables)
+    return [f"needs values for: {', '.join(loaded.open_variables)}; give them with `%steps run --use {names}`"]
 
 
 def _print_pipeline(loaded: "LoadedPipeline", printer: Any, cycle: bool) -> None:
-    printer.text("\n".join(f"{name}: {value}" for name, value in pipeline_rows(loaded)))
-
-
-def _step_words(kind: str, name: str) -> str:
-    return name if kind == "agent" else f"{name} ({kind})"
+    printer.text(pipeline_text(loaded))

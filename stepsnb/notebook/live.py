@@ -2,13 +2,12 @@
 
 import asyncio
 import time
-import uuid
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..engine import EngineTask, engine
 from ..settings import FLUSH_S, HANDSHAKE_MAX_S, HANDSHAKE_PING_S
-from .display import Bundle, CellOutput
+from .display import Bundle, DisplayPlace
 
 if TYPE_CHECKING:
     from ..view import Fold
@@ -22,11 +21,11 @@ class LiveView:
     loop, where everything here lives.
     """
 
-    def __init__(self, fold: "Fold", output: CellOutput, *, on_stop: Callable[[], None]) -> None:
+    def __init__(self, fold: "Fold", place: DisplayPlace, *, on_stop: Callable[[], None]) -> None:
         self._fold = fold
-        self._output = output
+        self._place = place
+        self._output = place.output
         self._on_stop = on_stop
-        self._display_id = f"stepsnb-{uuid.uuid4().hex[:12]}"
         self._answers: dict[str, asyncio.Future[str]] = {}
         self._proved = asyncio.Event()
         self._decided = asyncio.Event()
@@ -64,10 +63,7 @@ class LiveView:
         if self._task is not None:
             self._task.cancel()
             self._task.wait(1.0)
-        if self._is_shown:
-            self._output.replace(bundle, display_id=self._display_id)
-        else:
-            self._output.show(bundle)
+        self._place.show(bundle)
         if self._view is not None:
             self._output.run(self._view.close)
 
@@ -78,7 +74,7 @@ class LiveView:
 
     async def _serve(self, view: "RunView") -> None:
         try:
-            if not await self._handshake(view):
+            if not await handshake(lambda: self._output.run(view.ping), self._proved):
                 return
             self._show(view)
             self._is_shown = True
@@ -88,20 +84,22 @@ class LiveView:
             await asyncio.sleep(FLUSH_S)
             self._output.run(view.flush)
 
-    async def _handshake(self, view: "RunView") -> bool:
-        # Retried: a message may leave before the front end listens for it.
-        give_up_at = time.monotonic() + HANDSHAKE_MAX_S
-        while not self._proved.is_set() and time.monotonic() < give_up_at:
-            self._output.run(view.ping)
-            try:
-                async with asyncio.timeout(HANDSHAKE_PING_S):
-                    await self._proved.wait()
-            except TimeoutError:
-                continue
-        return self._proved.is_set()
-
     def _show(self, view: "RunView") -> None:
         described = self._output.run(view._repr_mimebundle_)
         bundle = dict((described[0] if isinstance(described, tuple) else described) or {})
         bundle["text/plain"] = "running; the result takes this place when it ends"
-        self._output.show(bundle, display_id=self._display_id)
+        self._place.show(bundle, is_last=False)
+
+
+async def handshake(ping: Callable[[], object], proved: asyncio.Event) -> bool:
+    """Ask the front end to prove that it can talk back, until it has or the time for that is over; say which."""
+    # Retried: a message may leave before the front end listens for it.
+    give_up_at = time.monotonic() + HANDSHAKE_MAX_S
+    while not proved.is_set() and time.monotonic() < give_up_at:
+        ping()
+        try:
+            async with asyncio.timeout(HANDSHAKE_PING_S):
+                await proved.wait()
+        except TimeoutError:
+            continue
+    return proved.is_set()

@@ -1,6 +1,7 @@
 """What a notebook has loaded: the pipeline, and the run that its cells work on one after another."""
 
 import json
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,13 +11,13 @@ from typing import TYPE_CHECKING, Any, cast
 from ..errors import InputError
 from ..settings import STOP_PROMPT_S
 from ..suggest import unknown_name
-from .cell import CellRun, Starter
-from .display import Echo, show_below
+from .cell import CellRun, Starter, has_front_end
+from .display import DisplayPlace, Echo, show_below
 from .relay import CellRelay
 from .watch import CellWatch
 
 if TYPE_CHECKING:
-    from ..api import LoadedPipeline, OpenRun, Run, RunHandle, Variant
+    from ..api import LoadedPipeline, OpenRun, PipelinePicker, Run, RunHandle, Variant
     from ..api.options import RunOptions
     from ..events import Event
     from ..people import Asker
@@ -36,6 +37,7 @@ class MagicOptions:
     memory: bool = False
     record: str | None = None
     replay: str | None = None
+    parks: bool = False
 
     def to_arguments(self) -> dict[str, Any]:
         """Return them as keyword arguments of the API's `start` and `open`."""
@@ -47,6 +49,7 @@ class MagicOptions:
             "memory": self.memory,
             "record": self.record,
             "replay": self.replay,
+            "parks": self.parks,
         }
 
 
@@ -72,11 +75,12 @@ class Loaded:
     def __init__(self, shell: Any) -> None:
         self.shell = shell
         self.options = MagicOptions()
-        self.echo = Echo(shell)
+        self.echo = Echo(shell, self._open_controls)
         self.last_run_id: str | None = None
         self._pipeline: LoadedPipeline | None = None
         self._job: str | None = None
         self._open: tuple[OpenRun, CellRelay] | None = None
+        self._given: weakref.WeakKeyDictionary[object, MagicOptions] = weakref.WeakKeyDictionary()
 
     @property
     def pipeline(self) -> "LoadedPipeline":
@@ -123,20 +127,91 @@ class Loaded:
         hidden = self.shell.user_ns_hidden
         return sorted(n for n in self.shell.user_ns if not n.startswith("_") and n not in hidden)
 
-    def load(self, path_or_text: str | Path, options: MagicOptions, *, job: str | None = None) -> "LoadedPipeline":
-        """Load a pipeline in the place of the one before, whose open run ends; nothing runs yet."""
+    def load(
+        self, path_or_text: str | Path, options: MagicOptions, *, job: str | None = None, leave_open: bool = False
+    ) -> "LoadedPipeline":
+        """Load a pipeline in the place of the one before, whose open run ends; nothing runs yet.
+
+        With `leave_open`, its variables may get their values later.
+        """
         from .. import api
 
-        pipeline = api.load(path_or_text, vars=options.vars, functions=Functions(self.shell.user_ns), name=CELL)
+        functions = Functions(self.shell.user_ns)
+        pipeline = api.load(path_or_text, vars=options.vars, functions=functions, name=CELL, leave_open=leave_open)
+        self._replace(pipeline, job, options)
+        self._given[pipeline] = options
+        return pipeline
+
+    def pick(self, options: MagicOptions) -> "PipelinePicker":
+        """Return the pipelines to pick from; its display lets a person do that, with these options for the runs."""
+        from ..api import PipelinePicker
+
+        picker = PipelinePicker(vars=options.vars, functions=Functions(self.shell.user_ns))
+        self._given[picker] = options
+        return picker
+
+    def options_of(self, shown: object) -> MagicOptions:
+        """Return the options that a pipeline or picker was loaded with by a magic; none for any other."""
+        return self._given.get(shown, MagicOptions())
+
+    def _open_controls(self, shown: "LoadedPipeline | PipelinePicker") -> None:
+        """Put a panel below the cell that shows a pipeline or picker, where somebody may click in it."""
+        from ..api import LoadedPipeline
+        from .picker_panel import PickerPanel
+        from .pipeline_panel import PipelinePanel
+
+        if not has_front_end(self.shell):
+            return
+        options = self.options_of(shown)
+        if isinstance(shown, LoadedPipeline):
+            PipelinePanel(self, shown, options).open()
+        else:
+            PickerPanel(self, shown, options).open()
+
+    def _replace(self, pipeline: "LoadedPipeline", job: str | None, options: MagicOptions) -> None:
         if self._open is not None:
             self._open[0].abandon().wait(STOP_PROMPT_S)
         self._pipeline, self._job, self._open, self.options = pipeline, job, None, options
-        return pipeline
 
-    def run_job(self, job: str | None, options: MagicOptions, *, keep_as: str | None = None) -> CellRun:
-        """Prepare a cell that runs a whole job of the loaded pipeline."""
+    def adopt(self, pipeline: "LoadedPipeline", options: MagicOptions) -> None:
+        """Make a pipeline the loaded one unless it is that already; the open run of the one before ends."""
+        if pipeline is not self._pipeline:
+            self._replace(pipeline, None, options)
+
+    def go_to(self, job: str, options: MagicOptions) -> None:
+        """Have the next step be one of `job`: of its open run, or of a new one where none is open."""
+        if self._open is not None and self._open[0].is_finished:
+            self._open = None
+        if self._open is not None and self._open[0].job != job:
+            self._open[0].abandon().wait(STOP_PROMPT_S)
+            self._open = None
+        if self._open is None:
+            self._job, self.options = job, options
+
+    def remaining(self, pipeline: "LoadedPipeline") -> list[str]:
+        """Return the steps that the open run of a pipeline has left; none when it has no open run."""
+        if pipeline is not self._pipeline or self._open is None:
+            return []
+        return self._open[0].remaining
+
+    def run_job(
+        self,
+        job: str | None,
+        options: MagicOptions,
+        *,
+        keep_as: str | None = None,
+        place: DisplayPlace | None = None,
+    ) -> CellRun:
+        """Prepare a cell that runs a whole job of the loaded pipeline; `place` is where it shows it."""
         start = partial(self.pipeline.start, job or self._job, **options.to_arguments())
-        return self._cell(start, keep_as)
+        return self._cell(start, keep_as, place)
+
+    def in_background(self, cell: CellRun, *, keep_as: str | None = None) -> "RunHandle":
+        """Start what a cell was prepared for, and return its handle at once, which is what the cell keeps."""
+        handle = cell.go_on_in_background()
+        if keep_as is not None:
+            self.shell.push({keep_as: handle})
+        return handle
 
     def watch(self, job: str | None, options: MagicOptions, *, interval: str, once: bool) -> CellWatch:
         """Prepare a cell that runs jobs of the loaded pipeline whenever there is something new for them."""
@@ -232,7 +307,13 @@ class Loaded:
 
         return CellRun(start, shell=self.shell, on_end=on_end)
 
-    def go_on(self, part: Callable[["OpenRun"], "RunHandle"], *, keep_as: str | None = None) -> CellRun:
+    def go_on(
+        self,
+        part: Callable[["OpenRun"], "RunHandle"],
+        *,
+        keep_as: str | None = None,
+        place: DisplayPlace | None = None,
+    ) -> CellRun:
         """Prepare a cell that does a part of the open run, which the first such cell opens."""
         open_run, relay = self._open or self._open_run(self._job, self.options)
 
@@ -240,7 +321,7 @@ class Loaded:
             relay.attach(asker, on_event)
             return part(open_run)
 
-        return self._cell(start, keep_as)
+        return self._cell(start, keep_as, place)
 
     def step(self, name: str, *, keep_as: str | None = None) -> CellRun:
         """Prepare a cell that runs up to a step; one that has run already begins a fork of the run before it."""
@@ -279,11 +360,13 @@ class Loaded:
         self._open = (opened, relay)
         return self._open
 
-    def _cell(self, start: Starter, keep_as: str | None) -> CellRun:
+    def _cell(self, start: Starter, keep_as: str | None, place: DisplayPlace | None = None) -> CellRun:
         def on_end(run: "Run") -> None:
             self.last_run_id = run.run_id
-            self.echo.shown(run)
+            if not cell.is_in_background:
+                self.echo.shown(run)
             if keep_as is not None:
                 self.shell.push({keep_as: run})
 
-        return CellRun(start, shell=self.shell, on_end=on_end)
+        cell = CellRun(start, shell=self.shell, on_end=on_end, place=place)
+        return cell

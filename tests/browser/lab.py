@@ -44,7 +44,7 @@ _LAB_FLAGS = [
 
 FRONT_ENDS = {"lab": "lab/tree", "notebook": "notebooks"}
 
-_KERNEL_IS_READY = """() => {
+KERNEL_IS_READY = """() => {
   const kernel = window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel;
   return kernel?.connectionStatus === "connected" && kernel.status === "idle";
 }"""
@@ -170,7 +170,7 @@ class NotebookPage:
         self._url = f"{lab.url}/{FRONT_ENDS[front_end]}/{name}"
         page.goto(f"{self._url}?reset")
         page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
-        page.wait_for_function(_KERNEL_IS_READY, timeout=60_000)
+        page.wait_for_function(KERNEL_IS_READY, timeout=60_000)
 
     def visit(self, page: Page | None = None) -> None:
         """Load the notebook again, here or in another tab, whatever its kernel is doing."""

@@ -77,8 +77,9 @@ def opened(monkeypatch):
         monkeypatch.setattr("stepsnb.notebook.widgets.run_view.RunView", build)
         monkeypatch.setattr(live, "engine", lambda: SimpleNamespace(start=loop.create_task, call=loop.call_soon))
         monkeypatch.setattr(live, "time", SimpleNamespace(monotonic=loop.time))
-        output = SimpleNamespace(run=lambda function, *args: function(*args), show=lambda *args, **ids: None)
-        shown = LiveView(Fold(), output, on_stop=lambda: None)
+        output = SimpleNamespace(run=lambda function, *args: function(*args))
+        place = SimpleNamespace(output=output, show=lambda *args, **ids: None)
+        shown = LiveView(Fold(), place, on_stop=lambda: None)
         shown.open()
         return shown, views[0]
 

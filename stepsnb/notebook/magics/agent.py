@@ -4,9 +4,8 @@ import argparse
 
 from ...errors import InputError
 from ..arguments import Arguments
-from ..cell import CellRun
 from ..loaded import Loaded
-from .verb import Verb, add_run_options, run_options
+from .verb import Verb, add_background_option, add_run_options, finish_call, run_options
 
 
 def _arguments() -> Arguments:
@@ -17,6 +16,7 @@ def _arguments() -> Arguments:
     )
     arguments.add_argument("agent", metavar="NAME", completes="agent", help="agent, as named in the pipeline")
     add_run_options(arguments)
+    add_background_option(arguments)
     arguments.add_argument(
         "--vary",
         nargs="+",
@@ -29,15 +29,18 @@ def _arguments() -> Arguments:
     return arguments
 
 
-def _call(loaded: Loaded, args: argparse.Namespace, body: str | None) -> CellRun:
+def _call(loaded: Loaded, args: argparse.Namespace, body: str | None) -> object:
     options = run_options(loaded, args, base=loaded.options)
     if args.vary:
+        if args.background:
+            raise InputError("%%agent: `--vary` shows its table at the end of the cell; leave `--background` out")
         return loaded.run_variants(
             args.agent, _messages(body), _dials(args.vary), options, verdicts=args.verdicts, keep_as=args.keep_as
         )
     if args.verdicts:
         raise InputError("%%agent: `--verdicts` goes with `--vary`; a pipeline's steps have `verdicts:`")
-    return loaded.run_message(args.agent, (body or "").strip(), options, keep_as=args.keep_as)
+    message = (body or "").strip()
+    return finish_call(loaded, args, lambda keep_as: loaded.run_message(args.agent, message, options, keep_as=keep_as))
 
 
 def _messages(body: str | None) -> list[str]:

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Callable
 
 from ..arguments import Arguments
+from ..cell import has_front_end
 from ..loaded import Loaded
 from .verb import Verb, add_store_option, store_of
 
@@ -17,7 +18,14 @@ def _listing(name: str, summary: str) -> Verb:
         from ... import api
 
         table = api.questions if name == "questions" else api.approvals
-        return table(args.run, store=store_of(loaded, args))
+        shown = table(args.run, store=store_of(loaded, args))
+        if shown["answered_at"].isna().any() and has_front_end(loaded.shell):
+            from ..inbox_panel import InboxPanel
+
+            inbox = InboxPanel(store_of(loaded, args))
+            if not inbox.is_empty:
+                inbox.open()
+        return shown
 
     return Verb(name, arguments, call)
 

@@ -3,9 +3,8 @@
 import argparse
 
 from ..arguments import Arguments
-from ..cell import CellRun
 from ..loaded import Loaded
-from .verb import Verb, add_run_options, run_options
+from .verb import Verb, add_background_option, add_run_options, finish_call, run_options
 
 
 def _arguments() -> Arguments:
@@ -14,11 +13,13 @@ def _arguments() -> Arguments:
         "job", metavar="JOB", nargs="?", completes="job", help="job to run; the only one needs no name"
     )
     add_run_options(arguments)
+    add_background_option(arguments)
     return arguments
 
 
-def _call(loaded: Loaded, args: argparse.Namespace, body: str | None) -> CellRun:
-    return loaded.run_job(args.job, run_options(loaded, args, base=loaded.options), keep_as=args.keep_as)
+def _call(loaded: Loaded, args: argparse.Namespace, body: str | None) -> object:
+    options = run_options(loaded, args, base=loaded.options)
+    return finish_call(loaded, args, lambda keep_as: loaded.run_job(args.job, options, keep_as=keep_as))
 
 
 RUN = Verb("run", _arguments(), _call)

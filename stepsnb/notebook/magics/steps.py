@@ -4,9 +4,8 @@ import argparse
 
 from ...errors import InputError
 from ..arguments import Arguments
-from ..cell import CellRun
 from ..loaded import Loaded
-from .verb import Verb, add_run_options, run_options
+from .verb import Verb, add_background_option, add_run_options, finish_call, run_options
 
 EXAMPLE = """\
 %%steps
@@ -29,6 +28,7 @@ def _arguments() -> Arguments:
     )
     arguments.add_argument("--job", completes="job", help="job to run; the only one needs no name")
     add_run_options(arguments)
+    add_background_option(arguments)
     return arguments
 
 
@@ -41,18 +41,23 @@ def is_step_list(body: str) -> bool:
     return False
 
 
-def _call(loaded: Loaded, args: argparse.Namespace, body: str | None) -> CellRun:
+def _call(loaded: Loaded, args: argparse.Namespace, body: str | None) -> object:
     text = "\n" + (body or "")  # the magic's own line counts, so that problems name the lines of the cell
     if is_step_list(text):
         _check_fits_open_run(loaded, args)
         return loaded.run_steps(text, args.job, run_options(loaded, args, base=loaded.options), keep_as=args.keep_as)
     options = run_options(loaded, args)
     loaded.load(text, options, job=args.job)
-    return loaded.run_job(args.job, options, keep_as=args.keep_as)
+    return finish_call(loaded, args, lambda keep_as: loaded.run_job(args.job, options, keep_as=keep_as))
 
 
 def _check_fits_open_run(loaded: Loaded, args: argparse.Namespace) -> None:
     """Refuse what would have no effect on a run that has begun."""
+    if args.background:
+        raise InputError(
+            "`--background`: a list of steps goes on in the open run, which waits for them; "
+            "leave it out, or run a whole job with `%steps run --background`"
+        )
     given = [name for name in ("job", "answer", "files", "store", "memory") if getattr(args, name)]
     if given and loaded.has_open_run:
         raise InputError(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ...errors import InputError
 from ..arguments import Arguments
+from ..cell import CellRun, can_prompt
 from ..loaded import Loaded, MagicOptions
 
 
@@ -56,6 +57,23 @@ def add_run_options(arguments: Arguments) -> None:
     add_keep_option(arguments)
 
 
+def add_background_option(arguments: Arguments) -> None:
+    """Add `--background`."""
+    arguments.add_argument(
+        "--background", action="store_true", help="start it and return its handle; the output below shows it"
+    )
+
+
+def finish_call(loaded: Loaded, args: argparse.Namespace, prepare: Callable[[str | None], CellRun]) -> object:
+    """Return what a cell is to wait for, or with `--background` the handle of what it started.
+
+    `prepare` takes the name to keep the run as.
+    """
+    if not args.background:
+        return prepare(args.keep_as)
+    return loaded.in_background(prepare(None), keep_as=args.keep_as)
+
+
 def add_again_options(arguments: Arguments, *, keep: bool = True) -> None:
     """Add what a run that goes on, or one of many, may be given; `run_options` reads it."""
     _add_values(arguments)
@@ -92,6 +110,7 @@ def run_options(loaded: Loaded, args: argparse.Namespace, *, base: MagicOptions 
         memory=args.memory or base.memory,
         record=args.record or (None if args.replay else base.record),
         replay=args.replay or (None if args.record else base.replay),
+        parks=getattr(args, "background", False) and can_prompt(loaded.shell),
     )
 
 

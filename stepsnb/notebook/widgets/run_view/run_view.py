@@ -9,6 +9,7 @@ from typing import Any
 import anywidget
 
 from ....view import Fold
+from ..routing import let_front_end_route
 
 
 class RunView(anywidget.AnyWidget):
@@ -41,7 +42,7 @@ class RunView(anywidget.AnyWidget):
         self._on_ready = on_ready
         self._sending = threading.Lock()
         self._batches = 0
-        _let_front_end_route(self.comm)
+        let_front_end_route(self.comm)
         self.on_msg(self._receive)
 
     def ping(self) -> None:
@@ -80,12 +81,3 @@ class RunView(anywidget.AnyWidget):
                 self._on_stop()
             case {"t": "answer", "id": str(question_id), "value": str(text)}:
                 self._on_answer(question_id, self._fold.original_answer(question_id, text))
-
-
-def _let_front_end_route(comm: Any) -> None:
-    """Undo ipykernel 7.4's pinning of a comm's replies to the subshell that last sent on it.
-
-    While a cell runs that is the one the cell occupies; the front end's own choice is a subshell that is free.
-    """
-    if hasattr(comm, "_reply_subshell_for"):
-        comm._reply_subshell_for = lambda data, default: default
