@@ -19,6 +19,7 @@ from support.mcp_servers import (
     python_environment,
     python_server,
 )
+from support.older_kernels import OLDER_KERNELS, packages_of
 
 from stepsnb.errors import StepsError
 from stepsnb.llm.local import LOCAL_MODELS, fetch_weights
@@ -76,6 +77,17 @@ def prepare_python_mcp_servers() -> None:
         subprocess.run([str(where / "bin" / "pip"), "install", "-q", name], check=True)
 
 
+def prepare_older_kernels() -> None:
+    """Install other versions of ipykernel, each into a folder that holds nothing else: the rest is the tests' own."""
+    for version in OLDER_KERNELS:
+        where = packages_of(version)
+        if (where / "ipykernel").exists():
+            continue
+        print("pip install", f"ipykernel=={version}", flush=True)
+        target = ["--no-deps", "--target", str(where), f"ipykernel=={version}"]
+        subprocess.run([sys.executable, "-m", "pip", "install", "-q", *target], check=True)
+
+
 async def prepare_weights() -> None:
     """Fetch the weights of every local model into the user's cache."""
     for model in LOCAL_MODELS.values():
@@ -87,6 +99,7 @@ if __name__ == "__main__":
     prepare_axe()
     prepare_mcp_servers()
     prepare_python_mcp_servers()
+    prepare_older_kernels()
     try:
         asyncio.run(prepare_weights())
     except StepsError as exc:

@@ -7,13 +7,16 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
+from tests.support.older_kernels import OLDER_KERNELS, environment_of
+
 from .lab import Lab, NotebookPage, chromium, running_lab
 
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """JupyterLab with a folder, settings and kernels of its own."""
-    with running_lab(tmp_path_factory.mktemp("lab")) as lab:
+    older = {f"ipykernel-{version}": environment_of(version) for version in OLDER_KERNELS}
+    with running_lab(tmp_path_factory.mktemp("lab"), older) as lab:
         yield lab
 
 
@@ -30,9 +33,9 @@ def open_notebook(lab: Lab, new_page: Callable[[], Page], tmp_path: Path) -> Ite
     shots = Path(os.environ.get("STEPSNB_SHOTS", tmp_path / "shots"))
     pages: list[Page] = []
 
-    def open_notebook(name: str, *cells: str, front_end: str = "lab") -> NotebookPage:
+    def open_notebook(name: str, *cells: str, front_end: str = "lab", kernel: str = "python3") -> NotebookPage:
         pages.append(new_page())
-        return NotebookPage(pages[-1], lab, lab.write(name, *cells), shots, front_end)
+        return NotebookPage(pages[-1], lab, lab.write(name, *cells, kernel_name=kernel), shots, front_end)
 
     yield open_notebook
     for page in pages:

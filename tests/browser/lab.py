@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -81,9 +81,9 @@ class Lab:
         self.url = url
         self.root = root
 
-    def write(self, name: str, *cells: str) -> str:
+    def write(self, name: str, *cells: str, kernel_name: str = "python3") -> str:
         """Put a notebook into the root folder."""
-        kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        kernel = {"name": kernel_name, "display_name": kernel_name, "language": "python"}
         notebook = {
             "nbformat": 4,
             "nbformat_minor": 5,
@@ -104,11 +104,24 @@ class Lab:
         return name
 
 
+def _write_kernels(folder: Path, kernels: Mapping[str, Mapping[str, str]]) -> None:
+    for name, environment in kernels.items():
+        where = folder / "home" / "data" / "kernels" / name
+        where.mkdir(parents=True)
+        argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        spec = {"argv": argv, "display_name": name, "language": "python", "env": dict(environment)}
+        (where / "kernel.json").write_text(json.dumps(spec), encoding="utf-8")
+
+
 @contextmanager
-def running_lab(folder: Path) -> Iterator[Lab]:
-    """Start JupyterLab on a free port, and end it with all its kernels."""
+def running_lab(folder: Path, kernels: Mapping[str, Mapping[str, str]] | None = None) -> Iterator[Lab]:
+    """Start JupyterLab on a free port, and end it with all its kernels.
+
+    `kernels` are more kinds of kernels by their names, each with what it adds to the environment.
+    """
     root = folder / "work"
     root.mkdir()
+    _write_kernels(folder, kernels or {})
     settings = folder / "home" / "lab-settings" / "@jupyterlab" / "apputils-extension"
     settings.mkdir(parents=True)
     (settings / "notification.jupyterlab-settings").write_text('{"fetchNews": "false"}')  # it would ask on the page

@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, expect
 
+from tests.support.older_kernels import OLDER_KERNELS
+
 from .lab import FRONT_ENDS, Lab, NotebookPage, wait_for
 
 pytestmark = pytest.mark.browser
@@ -64,6 +66,24 @@ def answered(page: NotebookPage, answer: str) -> None:
     page.wait_done(1)
     expect(view_of(page)).to_have_count(0, timeout=10_000)
     wait_for("the static result", lambda: answer in page.text(1))
+
+
+@pytest.mark.parametrize("version", OLDER_KERNELS)
+def test_an_older_kernel_asks_in_the_view_or_at_its_prompt(open_notebook: OpenNotebook, version: str) -> None:
+    cells = ("import ipykernel; ipykernel.__version__", "%load_ext stepsnb", _ASK.replace("NAME", "older"))
+    page = open_notebook(f"older-{version}.ipynb", *cells, kernel=f"ipykernel-{version}")
+    assert version in page.run(0)
+    page.run(1)
+    page.start(2)
+
+    prompt = page.cell(2).locator(".jp-Stdin-input, .stepsnb-run .question input")
+    prompt.first.wait_for(timeout=20_000)
+    page.shot(f"live-{version}-asking")
+    prompt.first.press_sequentially("the jetty")
+    prompt.first.press("Enter")
+
+    page.wait_done(2)
+    wait_for("the static result", lambda: "the jetty" in page.text(2))
 
 
 @pytest.mark.parametrize("front_end", FRONT_ENDS)
