@@ -108,8 +108,8 @@ def _convert(column: "pd.Series[Any]", dtype: Dtype) -> "pd.Series[Any]":
 
     match dtype:
         case Dtype.TEXT:
-            texts = [escape_controls(value) if isinstance(value, str) else None for value in column]
-            return pd.Series(texts, dtype=pd.Series([""]).dtype)
+            different = {value: escape_controls(value) for value in set(column) if isinstance(value, str)}
+            return pd.Series([different.get(value) for value in column], dtype=pd.Series([""]).dtype)
         case Dtype.LIST:
             return pd.Series([_visible(value) for value in column], dtype=object)
         case _:
