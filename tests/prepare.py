@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from support.axe import AXE, AXE_FOLDER
+from support.binder import BINDER, BINDER_ENVIRONMENT, ROOT, binder_program
 from support.mcp_servers import (
     MCP_FOLDER,
     MCP_SERVERS,
@@ -88,6 +89,16 @@ def prepare_older_kernels() -> None:
         subprocess.run([sys.executable, "-m", "pip", "install", "-q", *target], check=True)
 
 
+def prepare_binder() -> None:
+    """Build the environment of Binder as it does: nothing but what its requirements name, this checkout among it."""
+    if not binder_program("pip").exists():
+        subprocess.run([sys.executable, "-m", "venv", "--clear", str(BINDER_ENVIRONMENT)], check=True)
+    pip = [str(binder_program("pip")), "install", "-q"]
+    print("pip install -r binder/requirements.txt", flush=True)
+    subprocess.run([*pip, "-r", str(BINDER / "requirements.txt")], cwd=ROOT, check=True)
+    subprocess.run([*pip, "--no-deps", "--force-reinstall", "."], cwd=ROOT, check=True)  # of the same version, but new
+
+
 async def prepare_weights() -> None:
     """Fetch the weights of every local model into the user's cache."""
     for model in LOCAL_MODELS.values():
@@ -100,6 +111,7 @@ if __name__ == "__main__":
     prepare_mcp_servers()
     prepare_python_mcp_servers()
     prepare_older_kernels()
+    prepare_binder()
     try:
         asyncio.run(prepare_weights())
     except StepsError as exc:
