@@ -2,11 +2,19 @@
 
 from enum import StrEnum
 
+from .visible import visible
+
 
 class StepsError(Exception):
-    """Base of every error a person can act on; `code` is stable and meant for scripts."""
+    """Base of every error a person can act on; `code` is stable and meant for scripts.
+
+    Its text is for people: what would steer a terminal is shown, not obeyed.
+    """
 
     code: str = "error"
+
+    def __str__(self) -> str:
+        return visible(super().__str__())
 
 
 class ConfigError(StepsError):

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from ..run import Difference, compare
 from ..view import Row, compared_html, compared_text
+from ..visible import visible
 from .options import PathLike
 from .run import Run
 from .stored import show
@@ -78,7 +79,9 @@ def diff(a: "str | Run", b: "str | Run", *, store: PathLike | None = None) -> "p
 
 
 def _text(value: str | float | None) -> str | None:
-    return value if value is None or isinstance(value, str) else f"{value:.10g}"
+    if isinstance(value, str):
+        return visible(value)
+    return None if value is None else f"{value:.10g}"
 
 
 def _change(row: Difference) -> float | None:

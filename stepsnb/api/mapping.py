@@ -9,6 +9,7 @@ from ..errors import InputError
 from ..events import Event, Request, StepStarted
 from ..run import total_cost_usd
 from ..suggest import unknown_name
+from ..visible import visible
 from .options import PathLike, RunOptions
 from .pipeline import LoadedPipeline, load
 from .run import Run
@@ -148,14 +149,19 @@ def _answers(run: Run) -> Iterator[tuple[int, dict[str, object]]]:
                 places[step.step_id],
                 {
                     "outcome": step.outcome.value,
-                    "text": step.text or None,
+                    "text": _shown(step.text) or None,
                     "verdict": step.verdict,
-                    "note": step.note,
+                    "note": _shown(step.note),
                     "data": step.data,
                     "cost_usd": float("nan") if cost is None else float(cost),
-                    "error": step.reason,
+                    "error": _shown(step.reason),
                 },
             )
+
+
+def _shown(text: str | None) -> str | None:
+    """Make control characters of a text visible, as in all tables."""
+    return None if text is None else visible(text)
 
 
 def _joined(df: "pd.DataFrame", answers: Mapping[int, dict[str, object]], error: str | None) -> "pd.DataFrame":

@@ -9,7 +9,7 @@ from ..errors import InputError
 from ..mcp import McpServers, TokenFile, find_server
 from ..settings import MCP_LOGIN_S
 from ..suggest import unknown_name
-from ..view.visible import visible
+from ..visible import visible
 from ..workspace import finish
 
 if TYPE_CHECKING:

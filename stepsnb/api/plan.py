@@ -13,7 +13,7 @@ from ..plan import History, KeptResult, Node, PlanRow, build_plan, earlier_steps
 from ..run import StepCache
 from ..settings import MATRIX_FILE_BYTES, PLAN_RUNS
 from ..store import Store, job_events
-from ..view.visible import visible
+from ..visible import visible
 from ..workspace import ArtifactTree, Root, RunWorkspace, digest_path, gather_files
 from .options import PathLike, current_folder, files_of, store_root
 

@@ -11,7 +11,7 @@ from ..llm.addresses import show_url
 from ..mcp import McpServers
 from ..plan import build_plan
 from ..run import SourceCheck, agents_in, check_source
-from ..view.visible import visible
+from ..visible import visible
 from ..workspace import finish
 
 if TYPE_CHECKING:

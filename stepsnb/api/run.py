@@ -14,6 +14,7 @@ from ..outcome import Outcome
 from ..run import Decision, JobRun, RunResult, StepResult, total_cost_usd, total_usage
 from ..settings import INTERRUPT_POLL_S, STOP_PROMPT_S
 from ..usage import Usage
+from ..visible import visible
 from ..workspace import ArtifactTree
 from .options import RunPlace, secrets_of
 
@@ -104,12 +105,15 @@ class Run:
         return total_cost_usd(self.events)
 
     def df(self) -> "pd.DataFrame":
-        """One row a step: step_id, name, kind, outcome, reason, verdict, note, text (all strings)."""
+        """One row a step: step_id, name, kind, outcome, reason, verdict, note, text (all strings).
+
+        Control characters are shown as signs; `.steps` has the texts as they were.
+        """
         import pandas as pd
 
         columns = ["step_id", "name", "kind", "outcome", "reason", "verdict", "note", "text"]
         # `outcome` is an enum, which a column would keep as it is.
-        rows = [[None if (v := getattr(step, n)) is None else str(v) for n in columns] for step in self.steps]
+        rows = [[None if (v := getattr(step, n)) is None else visible(str(v)) for n in columns] for step in self.steps]
         return pd.DataFrame(rows, columns=columns, dtype="string")
 
     def to_json(self) -> dict[str, object]:

@@ -11,7 +11,7 @@ from ..run import result_of
 from ..settings import SHOWN_FILE_BYTES
 from ..store import Store, run_events
 from ..suggest import unknown_name
-from ..view.visible import visible
+from ..visible import visible
 from ..workspace import Root, decode_text, trim_partial
 from .options import PathLike, RunPlace, store_root
 from .run import Run

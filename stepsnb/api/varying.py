@@ -11,6 +11,7 @@ from ..errors import InputError
 from ..events import Event, Request, StepFinished, StepStarted
 from ..run import total_cost_usd, total_usage
 from ..suggest import unknown_name
+from ..visible import visible
 from .options import PathLike, RunOptions, RunPlace
 from .pipeline import LoadedPipeline, load, start_run
 from .run import Run, RunHandle
@@ -111,6 +112,8 @@ class Varied:
         columns = [*names, "message", "outcome", "verdict", "note", "text"]
         columns += ["input_tokens", "output_tokens", "cost_usd", "duration_s", "error"]
         frame = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(texts, "string"))
+        for name in texts:
+            frame[name] = frame[name].map(visible, na_action="ignore").astype("string")
         frame.attrs["run_id"] = self.run.run_id
         return frame
 

@@ -15,7 +15,7 @@ from ..view.incidents import (
     retry_incident,
     truncation_incident,
 )
-from ..view.visible import one_line
+from ..visible import one_line
 from .output import OutputError, say, share
 
 _LINE = 160

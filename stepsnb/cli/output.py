@@ -59,7 +59,7 @@ def write(text: str, file: TextIO | None = None, *, end: str = "\n") -> None:
 
 def say(text: str = "", *, file: TextIO | None = None) -> None:
     """Print foreign text as lines a terminal cannot be steered with."""
-    from ..view.visible import visible
+    from ..visible import visible
 
     write(visible(text), file)
 
@@ -71,7 +71,7 @@ def print_json(value: object) -> None:
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()) -> None:
     """Print aligned columns; those named in `right` are flush right."""
-    from ..view.visible import visible
+    from ..visible import visible
 
     cells = [[" ".join(visible(cell).split()) for cell in row] for row in rows]
     widths = [max(len(line[i]) for line in [list(header), *cells]) for i in range(len(header))]

@@ -25,7 +25,7 @@ def trajectory(args: argparse.Namespace) -> int:
     """Print one row a call, a sub-agent's indented below the call it answers."""
     import stepsnb
 
-    from ..view.visible import one_line
+    from ..visible import one_line
 
     rows = records(stepsnb.trajectory(args.run, store=args.store))
     if args.json:

@@ -123,7 +123,7 @@ class CellRun:
         handle = self._begin(prompts=None)
 
         def follow() -> None:
-            from ..view.visible import one_line
+            from ..visible import one_line
 
             handle.wait()
             try:

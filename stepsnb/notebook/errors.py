@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..errors import StepsError
+from ..visible import visible
 
 
 class Interrupted(KeyboardInterrupt):
@@ -12,7 +13,7 @@ class Interrupted(KeyboardInterrupt):
 
 def show_plainly(error: BaseException) -> None:
     """Make IPython print `error` as one message; `error` itself and its traceback stay as they are."""
-    name, message = type(error).__name__, str(error)
+    name, message = type(error).__name__, visible(str(error))
 
     def render() -> list[str]:
         return [f"{name}: {message}" if message else name]

@@ -64,7 +64,7 @@ class InboxPanel:
         return {"kind": "inbox", "questions": [self._drawn(row) for row in rows]}
 
     def _drawn(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        from ..view.visible import one_line, visible
+        from ..visible import one_line, visible
 
         is_approval = str(row["id"]) in self._approvals
         facts = [f"run {row['run_id']}"]

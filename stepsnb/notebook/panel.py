@@ -75,6 +75,6 @@ class PanelHost:
         try:
             self.act(message)
         except StepsError as exc:
-            from ..view.visible import visible
+            from ..visible import visible
 
             self.say(visible(str(exc)), is_error=True)

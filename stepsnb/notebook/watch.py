@@ -17,8 +17,8 @@ from IPython.display import clear_output
 from ..api.watching import Check, Pause, Start, rounds
 from ..errors import StepsError
 from ..settings import STOP_PROMPT_S, WATCH_RUNS_SHOWN
-from ..view.visible import one_line
 from ..view.words import count_words
+from ..visible import one_line
 from .cell import POLL_S, CellRun, forget_interrupt
 from .display import Bundle, CellOutput
 from .errors import Interrupted

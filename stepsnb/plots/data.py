@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from .. import store as frames
 from ..errors import InputError
 from ..suggest import unknown_name
-from ..view.visible import one_line
+from ..visible import one_line
 
 if TYPE_CHECKING:
     import pandas as pd

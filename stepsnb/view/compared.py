@@ -5,7 +5,7 @@ from difflib import SequenceMatcher
 from html import escape
 from typing import NamedTuple, TypeAlias
 
-from .visible import clip, one_line, visible
+from ..visible import clip, one_line, visible
 
 _CELL_CHARACTERS = 4_000
 _LINE_CHARACTERS = 100

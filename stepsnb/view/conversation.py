@@ -6,9 +6,9 @@ from html import escape
 from typing import Any, NamedTuple
 
 from ..settings import STATIC_RESULT_BYTES, STATIC_TEXT_CHARACTERS
+from ..visible import clip, one_line, visible
 from .markdown import escape_text
 from .outline import cut_words
-from .visible import clip, one_line, visible
 from .words import count_words
 
 Row = Mapping[str, Any]

@@ -59,13 +59,13 @@ from ..events import (
 )
 from ..outcome import Outcome
 from ..settings import VIEW_RESULT_CHARACTERS
+from ..visible import clip, one_line, visible
 from .bill import Bill
 from .document import Document, Patch, Path
 from .incidents import truncation_incident
 from .node import NAME_CHARACTERS, Node, blank_conversation
 from .rows import Begun, Rows, numbered
 from .transcript import Transcript
-from .visible import clip, one_line, visible
 from .words import pretty_arguments
 
 _REASON_CHARACTERS = 4_000

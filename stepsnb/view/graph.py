@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from ..config import AgentStep, ApprovalStep, Axis, EnsembleStep, GetStep, Job, Pipeline, Step
 from ..config.steps.across import Crossed
 from ..config.steps.routes import Routed
-from .visible import one_line
+from ..visible import one_line
 from .words import count_words
 
 _NAME_CHARACTERS = 80

@@ -4,6 +4,7 @@ from html import escape
 from typing import Any
 
 from ..settings import STATIC_RESULT_BYTES
+from ..visible import clip, one_line
 from .markdown import escape_text, render_markdown
 from .outline import (
     LIMITS,
@@ -21,7 +22,6 @@ from .outline import (
     verdict_words,
     what_went_wrong,
 )
-from .visible import clip, one_line
 
 _LINE_CHARACTERS = 80
 _ERROR_CHARACTERS = 2_000

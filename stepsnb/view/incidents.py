@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..events import Compaction, ContextTruncated, Failover, LoopWarning, Nudge, Retry, TurnFinished
 from ..messages import Mark
-from .visible import one_line
+from ..visible import one_line
 from .words import duration_words
 
 _NAME_CHARACTERS = 200

@@ -4,10 +4,10 @@ from typing import Any
 
 from ..events import ContextUsage
 from ..settings import SUB_AGENT_DEPTH
+from ..visible import one_line
 from .bill import Bill
 from .document import Path
 from .transcript import Transcript
-from .visible import one_line
 from .words import tokens_words
 
 NAME_CHARACTERS = 200

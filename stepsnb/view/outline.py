@@ -2,8 +2,8 @@
 
 from typing import Any, NamedTuple
 
+from ..visible import one_line
 from .rows import in_order_of_time, in_plan_order
-from .visible import one_line
 from .words import count_words, duration_words, tokens_words
 
 _CELL_CHARACTERS = 80

@@ -2,8 +2,8 @@
 
 from ..events import Question
 from ..settings import VIEW_ARGUMENT_CHARACTERS
+from ..visible import one_line, visible
 from .document import Path
-from .visible import one_line, visible
 from .words import duration_words
 from .writer import Writer
 

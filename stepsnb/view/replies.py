@@ -2,9 +2,9 @@
 
 from ..events import TextChunk, TextDelta, ThinkingDelta, TurnFinished
 from ..settings import VIEW_TEXT_CHARACTERS
+from ..visible import clip, visible
 from .document import Path
 from .incidents import reply_incidents
-from .visible import clip, visible
 from .writer import Writer
 
 

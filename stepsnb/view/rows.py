@@ -5,10 +5,10 @@ from typing import Any
 
 from ..events import PlanNode, StepSkipped, StepStarted, StepTakenOver
 from ..outcome import Outcome
+from ..visible import one_line
 from .document import Document
 from .node import NAME_CHARACTERS, Node, blank_step
 from .transcript import Transcript
-from .visible import one_line
 from .writer import Budget, Writer
 
 Begun = StepStarted | StepSkipped | StepTakenOver

@@ -3,6 +3,7 @@
 from typing import Any
 
 from ..settings import STATIC_TEXT_CHARACTERS
+from ..visible import clip, one_line
 from .outline import (
     LIMITS,
     Limits,
@@ -19,7 +20,6 @@ from .outline import (
     verdict_words,
     what_went_wrong,
 )
-from .visible import clip, one_line
 
 _INDENT = "  "
 _LINE_CHARACTERS = 200

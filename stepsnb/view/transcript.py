@@ -22,6 +22,7 @@ from ..events import (
     TurnFinished,
 )
 from ..settings import VIEW_ARGUMENT_CHARACTERS, VIEW_RESULT_CHARACTERS, VIEW_TEXT_CHARACTERS
+from ..visible import one_line
 from .document import Path
 from .incidents import (
     Incident,
@@ -34,7 +35,6 @@ from .incidents import (
 )
 from .questions import Questions
 from .replies import Replies
-from .visible import one_line
 from .words import argument_summary, count_words, duration_words, pretty_arguments, size_words
 from .writer import Writer
 

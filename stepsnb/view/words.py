@@ -4,7 +4,7 @@ import json
 from decimal import Decimal
 from typing import Any
 
-from .visible import one_line
+from ..visible import one_line
 
 SUMMARY_CHARACTERS = 80
 INDENT_FROM_CHARACTERS = 100

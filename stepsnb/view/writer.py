@@ -3,8 +3,8 @@
 from typing import Any
 
 from ..settings import VIEW_BRIEF_CHARACTERS, VIEW_CHARACTERS, VIEW_ITEMS
+from ..visible import clip, visible
 from .document import Document, Path
-from .visible import clip, visible
 
 
 class Budget:

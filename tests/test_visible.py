@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepsnb.view.visible import clip, one_line, visible
+from stepsnb.visible import clip, one_line, visible
 
 
 @pytest.mark.parametrize(
