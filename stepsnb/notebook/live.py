@@ -2,16 +2,24 @@
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..engine import EngineTask, engine
 from ..settings import FLUSH_S, HANDSHAKE_MAX_S, HANDSHAKE_PING_S
-from .display import Bundle, DisplayPlace
+from .display import Bundle, CellOutput, DisplayPlace
 
 if TYPE_CHECKING:
     from ..view import Fold
     from .widgets.run_view import RunView
+
+
+_KEPT = 5
+"""Views of ended runs that stay reachable: a page that was loaded again, or a tab that was closed meanwhile and opened
+later, knows the view but no display of its cell, and so takes no result in its place."""
+
+_ended: "deque[tuple[CellOutput, RunView]]" = deque()
 
 
 class LiveView:
@@ -64,8 +72,16 @@ class LiveView:
             self._task.cancel()
             self._task.wait(1.0)
         self._place.show(bundle)
-        if self._view is not None:
+        if self._view is None:
+            return
+        if not self._is_shown:
             self._output.run(self._view.close)
+            return
+        self._output.run(self._view.flush)
+        _ended.append((self._output, self._view))
+        while len(_ended) > _KEPT:
+            output, view = _ended.popleft()
+            output.run(view.close)
 
     def _take_answer(self, question_id: str, text: str) -> None:
         future = self._answers.get(question_id)
@@ -84,10 +100,14 @@ class LiveView:
             await asyncio.sleep(FLUSH_S)
             self._output.run(view.flush)
 
+    def _what_runs(self) -> str:
+        run_id = self._fold.state["run_id"]
+        return f"run {run_id}" if run_id else "a run"
+
     def _show(self, view: "RunView") -> None:
         described = self._output.run(view._repr_mimebundle_)
         bundle = dict((described[0] if isinstance(described, tuple) else described) or {})
-        bundle["text/plain"] = "running; the result takes this place when it ends"
+        bundle["text/plain"] = f"{self._what_runs()} is under way; the result takes this place when it ends"
         self._place.show(bundle, is_last=False)
 
 

@@ -98,8 +98,9 @@ def test_a_typed_answer_goes_to_the_agent(open_notebook: OpenNotebook, front_end
     answered(page, "the jetty")
 
 
-def test_the_keys_move_fold_and_answer(open_notebook: OpenNotebook) -> None:
-    page, _ = asking(open_notebook, "keys")
+@pytest.mark.parametrize("front_end", FRONT_ENDS)
+def test_the_keys_move_fold_and_answer(open_notebook: OpenNotebook, front_end: str) -> None:
+    page, _ = asking(open_notebook, f"keys-{front_end}", front_end)
     view, keyboard = view_of(page), page.page.keyboard
     thinking = view.locator("details.thinking")
     view.locator(".pane").focus()
@@ -116,7 +117,7 @@ def test_the_keys_move_fold_and_answer(open_notebook: OpenNotebook) -> None:
     expect(thinking.locator("summary")).not_to_be_focused()
     keyboard.press("f")
     expect(view.locator("[aria-live=polite]")).to_have_text("nothing failed")
-    page.shot("live-lab-keys")
+    page.shot(f"live-{front_end}-keys")
     keyboard.press("2")
 
     answered(page, "Pier")

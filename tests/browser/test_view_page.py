@@ -507,6 +507,37 @@ def test_nested_steps_are_drawn_under_their_block_and_counted(stage):
     assert rows.nth(1).locator(".mark").bounding_box()["x"] > rows.nth(0).locator(".mark").bounding_box()["x"]
 
 
+def test_a_block_of_the_plan_folds_and_tells_its_counts(stage):
+    plan = [PlanNode("review", "in_parallel"), *(PlanNode(name, "task", 0) for name in ("api", "docs", "tests"))]
+    stage.open(RunStarted(job="hello", plan=plan))
+    for index, name, outcome in ((1, "api", "succeeded"), (2, "docs", "failed")):
+        stage.tell(StepStarted(step_id=name, name=name, step_kind="task", index=index))
+        stage.tell(StepFinished(step_id=name, name=name, outcome=outcome))
+    rows = stage.page.locator("nav li")
+    fold = stage.page.get_by_role("button", name="steps in review")
+    expect(rows).to_have_count(4)
+
+    fold.click()
+    expect(rows).to_have_count(1)
+    expect(rows.locator(".detail")).to_have_text("1 passed, 1 failed, 1 to come")
+    expect(fold).to_have_attribute("aria-expanded", "false")
+    stage.tell(StepStarted(step_id="tests", name="tests", step_kind="task", index=3))
+    expect(rows.locator(".detail")).to_have_text("1 passed, 1 failed, 1 running")
+
+    stage.page.keyboard.press("e")
+    expect(rows).to_have_count(4)
+    stage.page.keyboard.press("c")
+    expect(rows).to_have_count(1)
+
+
+def test_a_block_of_many_steps_begins_folded(stage):
+    plan = [PlanNode("all", "in_parallel"), *(PlanNode(f"cell {number}", "task", 0) for number in range(41))]
+    stage.open(RunStarted(job="hello", plan=plan))
+
+    expect(stage.page.locator("nav li")).to_have_count(1)
+    expect(stage.page.locator("nav .detail")).to_have_text("41 to come")
+
+
 def test_a_row_of_the_plan_leads_to_its_transcript(stage):
     began = stage.run_to_question()
     stage.tell(*after_answer(began=began))

@@ -156,11 +156,11 @@ def test_replies_go_where_the_front_end_says():
         def _reply_subshell_for(self, data: object, default: object) -> str:
             return "the busy one"
 
-    from stepsnb.notebook.widgets.run_view.run_view import _let_front_end_route
+    from stepsnb.notebook.widgets.routing import let_front_end_route
 
     comm = Comm()
-    _let_front_end_route(comm)
-    _let_front_end_route(None)
+    let_front_end_route(comm)
+    let_front_end_route(None)
 
     assert comm._reply_subshell_for({"content": {"id": "q1"}}, "the free one") == "the free one"
 

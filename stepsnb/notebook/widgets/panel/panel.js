@@ -168,7 +168,7 @@ function inboxPanel(state, send, kept) {
 const KINDS = { pipeline: pipelinePanel, picker: pickerPanel, inbox: inboxPanel };
 
 function render({ model, el }) {
-  const root = h("div", { class: "stepsnb-panel", role: "group", "aria-label": "stepsnb controls", "data-lm-suppress-shortcuts": "true" });
+  const root = h("div", { class: "stepsnb-panel", role: "group", "aria-label": "stepsnb controls" });
   const body = h("div", {});
   const said = h("p", { class: "said", role: "status", hidden: "" });
   root.append(body, said);
@@ -211,10 +211,18 @@ function render({ model, el }) {
     draw();
   }
 
+  // Notebook 7 takes keys on their way down, before they are here, unless what has the focus says this itself.
+  const beforeKey = (event) => {
+    if (!root.contains(event.target)) return;
+    event.target.toggleAttribute("data-lm-suppress-shortcuts", !(event.ctrlKey || event.metaKey || event.altKey));
+  };
+  window.addEventListener("keydown", beforeKey, true);
   model.on("msg:custom", receive);
-  root.addEventListener("keydown", (event) => event.stopPropagation()); // typing is not a command of the notebook
+  root.addEventListener("keydown", (event) => {
+    if (!(event.ctrlKey || event.metaKey || event.altKey)) event.stopPropagation(); // typing is no command
+  });
   model.send({ t: "view" });
-  return () => { model.off("msg:custom", receive); clearTimeout(silent); drawn?.close?.(); };
+  return () => { window.removeEventListener("keydown", beforeKey, true); model.off("msg:custom", receive); clearTimeout(silent); drawn?.close?.(); };
 }
 
 function initialize({ model }) {

@@ -6,6 +6,7 @@ const SILENT_MS = 4000; // after this long without a word, the kernel is asked w
 const HELLOS = 10; // as often, once a second, before it is said to be gone
 const LOST = "The kernel doesn't answer. If it was killed or restarted, this run was cut: "
   + "`%steps runs` shows it and how to go on.";
+const MANY_STEPS = 40; // a block that holds more begins folded
 const BOTTOM_PX = 32; // this close to the end, the transcript follows what is new
 
 const MARKS = {
@@ -445,18 +446,37 @@ class StepSection {
 }
 
 /** One row of the plan. */
+/** How many of the steps in a block ended well, went wrong, are under way and are to come, in words. */
+function countWords(children) {
+  const words = { passed: ["succeeded", "reused", "taken over"], failed: BAD, running: ACTIVE, "to come": ["pending"] };
+  const counted = Object.entries(words).map(([word, of]) => [children.filter((c) => of.includes(c.status)).length, word]);
+  return counted.filter(([number]) => number).map(([number, word]) => `${number} ${word}`).join(", ");
+}
+
 class PlanRow {
   constructor(view, index) {
+    this.isFolded = null; // until somebody says so: by how many steps there are
+    this.fold = h("button", { type: "button", class: "fold", hidden: "" }, h("span", { class: "caret", "aria-hidden": "true" }));
+    this.fold.addEventListener("click", () => { this.setFolded(!this.isFolded); view.drawPlan(); });
     this.mark = h("span", { class: "mark", "aria-hidden": "true" });
     this.name = h("span", { class: "name" });
     this.detail = h("span", { class: "detail" });
     this.said = h("span", { class: "unseen" });
     this.button = h("button", { type: "button", class: "row" }, this.mark, this.name, this.said, this.detail);
     this.button.addEventListener("click", () => view.goTo(index));
-    this.el = h("li", {}, this.button);
+    this.el = h("li", {}, this.fold, this.button);
+  }
+
+  setFolded(isFolded) {
+    this.isFolded = isFolded;
+    setAttribute(this.fold, "aria-expanded", String(!isFolded));
   }
 
   draw(step, depth, children, view) {
+    this.fold.hidden = !children.length;
+    if (children.length && this.isFolded === null) this.setFolded(children.length > MANY_STEPS);
+    setAttribute(this.fold, "aria-label", `steps in ${step.name}`);
+    this.fold.style.insetInlineStart = `${18 * depth - 4}px`;
     const active = ACTIVE.includes(step.status);
     this.el.className = `${step.status.replace(" ", "-")}${active ? " on" : ""}`;
     this.button.style.paddingInlineStart = `${12 + 18 * depth}px`;
@@ -469,13 +489,13 @@ class PlanRow {
   }
 
   words(step, children, view) {
+    if (children.length && this.isFolded) return countWords(children);
     if (ACTIVE.includes(step.status)) {
       if (step.agent !== null && step.turn) return `turn ${step.turn}`;
       return step.started_at ? clock(view.now() - step.started_at) : "";
     }
     if (step.status === "taken over") return [step.verdict, step.status].filter(Boolean).join(" · ");
-    const passed = children.filter((child) => child.status === "succeeded").length;
-    if (children.length) return `${passed} passed`;
+    if (children.length) return countWords(children);
     if (["skipped", "reused", ...BAD].includes(step.status)) return step.status;
     return step.verdict ?? (step.duration_s === null ? "" : brief(step.duration_s));
   }
@@ -500,6 +520,7 @@ class View {
 
   close() {
     clearInterval(this.timer);
+    window.removeEventListener("keydown", this.beforeKey, true);
     this.model.off("msg:custom", this.onMessage);
   }
 
@@ -526,6 +547,12 @@ class View {
         h("div", { class: "main" }, this.sections, this.jump)),
       this.spoken);
     this.root.addEventListener("keydown", (event) => this.onKey(event));
+    // Notebook 7 takes keys on their way down, before they are here, unless what has the focus says this itself.
+    this.beforeKey = (event) => {
+      if (!this.root.contains(event.target)) return;
+      event.target.toggleAttribute("data-lm-suppress-shortcuts", !(event.ctrlKey || event.metaKey || event.altKey));
+    };
+    window.addEventListener("keydown", this.beforeKey, true);
     setText(this.status, "connecting…");
     el.append(this.root);
   }
@@ -665,10 +692,12 @@ class View {
       place += 1;
       row.draw(steps[index], depth, children[index].map((child) => steps[child]), this);
       row.button.disabled = this.steps[index].el.hidden;
-      children[index].forEach((child) => walk(child, depth + 1));
+      if (!row.isFolded) children[index].forEach((child) => walk(child, depth + 1));
       again[index].forEach((visit) => walk(visit, depth));
     };
     roots.forEach((index) => walk(index, 0));
+    while (this.plan.children.length > place) this.plan.lastChild.remove(); // what a folded block holds
+    this.childrenOf = (index) => children[index].map((child) => steps[child]);
   }
 
   now() {
@@ -682,7 +711,8 @@ class View {
     setText(this.elapsed, elapsed === null ? "" : clock(elapsed));
     if (this.isOver) return;
     state.steps.forEach((step, index) => {
-      if (ACTIVE.includes(step.status)) setText(this.rows[index].detail, this.rows[index].words(step, [], this));
+      if (!ACTIVE.includes(step.status)) return;
+      setText(this.rows[index].detail, this.rows[index].words(step, this.childrenOf(index), this));
     });
     this.questions().forEach((question) => question.tick());
   }
@@ -774,7 +804,11 @@ class View {
   /** Open or close what has the focus; everything when nothing that folds has it. */
   expand(open) {
     const here = this.here();
-    if (here?.matches("summary")) here.parentElement.open = open;
+    const row = this.rows.find(({ el, fold }) => !fold.hidden && el.contains(this.root.getRootNode().activeElement));
+    if (row !== undefined) {
+      row.setFolded(!open);
+      this.drawPlan();
+    } else if (here?.matches("summary")) here.parentElement.open = open;
     else if (here?.matches(".who")) this.steps.find((section) => section.toggle === here).expand(open);
     else this.sections.querySelectorAll("details").forEach((details) => { details.open = open; });
   }
