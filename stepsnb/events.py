@@ -188,11 +188,15 @@ class ResourceVersion(Event):
 
 
 class MessageAdded(Event, tag="message"):
-    """A system or user message entered the history; replies and results have events of their own."""
+    """A system or user message entered the history; replies and results have events of their own.
+
+    `images` says of each image that went with it its name, media type and bytes.
+    """
 
     role: Role = "user"
     text: str = ""
     synthetic: bool = False
+    images: list[str] = []
 
 
 class TurnStarted(Event):

@@ -1,5 +1,6 @@
 """The messages of a conversation as stepsnb keeps them, independent of any provider's wire format."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -51,12 +52,31 @@ class ToolCall(msgspec.Struct, frozen=True):
     signature: Any = None
 
 
+class Picture(msgspec.Struct, frozen=True):
+    """An image that goes with a user message; `data` is its bytes in base64."""
+
+    name: str
+    media_type: str
+    data: str
+
+    @property
+    def url(self) -> str:
+        """The image itself, as a data URL."""
+        return f"data:{self.media_type};base64,{self.data}"
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return len(self.data) * 3 // 4 - self.data[-2:].count("=")
+
+
 class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One entry of a history.
 
     `content` None means the provider sent no text at all, which is not the same as an empty text.
     `thinking` is kept for people, and sent back only to a provider that wants it beside calls. A tool result names its
     call in `tool_call_id` and its tool in `name`. `synthetic` marks a user message of ours, such as a reminder.
+    `images` go with a user message, behind its text.
     """
 
     role: Role
@@ -66,6 +86,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     tool_call_id: str | None = None
     name: str | None = None
     synthetic: bool = False
+    images: tuple[Picture, ...] = ()
 
 
 def system(text: str) -> Message:
@@ -73,9 +94,9 @@ def system(text: str) -> Message:
     return Message(role="system", content=text)
 
 
-def user(text: str, *, synthetic: bool = False) -> Message:
+def user(text: str, *, images: Sequence[Picture] = (), synthetic: bool = False) -> Message:
     """Build a user turn, or a message of ours in its place."""
-    return Message(role="user", content=text, synthetic=synthetic)
+    return Message(role="user", content=text, images=tuple(images), synthetic=synthetic)
 
 
 def tool_result(call: ToolCall, text: str) -> Message:

@@ -278,6 +278,12 @@ TRANSCRIPT_RESULT_BYTES: Final = 4_096
 MAX_CONTEXT_BYTES: Final = 100_000
 """Of each file of `context_paths`; 0 means all of it."""
 
+IMAGE_BYTES: Final = 5_000_000
+"""Of each image that goes with a message; the smallest bound of the providers that take images."""
+
+IMAGE_TOKENS: Final = 1_500
+"""What an image counts for in an estimate: about what one of a megapixel takes at the large providers."""
+
 DELEGATE_BUDGET_PERCENT: Final = 10
 """Of what an agent has left of its budget, for each call of a sub-agent."""
 

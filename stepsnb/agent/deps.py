@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from ..effects import DEFAULTS, Executor, RetryPolicy
 from ..events import Emit
+from ..messages import Picture
 from .compaction import Budget
 from .failover import ModelSource, OpenSource
 from .obligations import Obligations
@@ -40,10 +41,10 @@ class AgentDeps:
 
     `max_turns` 0 means no cap; `window` is the model's context window in tokens, None when not known. `is_free`
     says that requests cost nothing whatever they use, those that break off included. `opening` follows the first
-    message. `policy` bounds and repeats the requests of one reply. With a `budget` a conversation that outgrows it is
-    summarised by `summarizer`, the same model without tools. `breach` says whose money is spent, None while there is
-    some: no request is sent and no tool runs after that. `fallback` opens the sources to go on with, in order.
-    `deadline` gives the seconds that are left and had at first, None where none runs.
+    message, and `images` go with that. `policy` bounds and repeats the requests of one reply. With a `budget` a
+    conversation that outgrows it is summarised by `summarizer`, the same model without tools. `breach` says whose
+    money is spent, None while there is some: no request is sent and no tool runs after that. `fallback` opens the
+    sources to go on with, in order. `deadline` gives the seconds that are left and had at first, None where none runs.
     """
 
     chat: Conversation
@@ -56,6 +57,7 @@ class AgentDeps:
     window: int | None = None
     is_free: bool = False
     opening: Sequence[SyntheticCall] = ()
+    images: Sequence[Picture] = ()
     policy: RetryPolicy = DEFAULTS["llm"]
     executor: Executor | None = None
     budget: Budget | None = None

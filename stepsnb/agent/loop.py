@@ -1,5 +1,7 @@
 """The turn loop: one function that takes tools and a history and says why it stopped."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from ..effects import EffectFailed
@@ -17,7 +19,7 @@ from ..events import (
 )
 from ..events import Tool as ToolEvent
 from ..llm import Choice, Reply
-from ..messages import OPENING_CALL, Mark, Message, ToolCall, tool_result, user
+from ..messages import OPENING_CALL, Mark, Message, Picture, ToolCall, tool_result, user
 from ..settings import DEADLINE_SHARE
 from .compaction import SizeMeter
 from .continuation import Continuation, Continuations, Kind
@@ -79,7 +81,7 @@ class _Held:
             for position, message in enumerate(self._deps.messages):
                 self._deps.obligations.is_final = position == last
                 self._had_decided = self._deps.obligations.has_decided
-                self._say(message)
+                self._say(message, images=self._deps.images if position == 0 else ())
                 if position == 0:
                     self._open()
                 if (end := await self._run_to_end()) is not None:
@@ -145,9 +147,10 @@ class _Held:
         """Whether the decision is the answer to this message, so that nothing need be said beside it."""
         return self._deps.obligations.has_decided and not self._had_decided
 
-    def _say(self, text: str, *, synthetic: bool = False) -> None:
-        self._history.append(user(text, synthetic=synthetic))
-        self._deps.emit(MessageAdded(role="user", text=text, synthetic=synthetic))
+    def _say(self, text: str, *, images: Sequence[Picture] = (), synthetic: bool = False) -> None:
+        self._history.append(user(text, images=images, synthetic=synthetic))
+        named = [f"{image.name} ({image.media_type}, {image.size:,} bytes)" for image in images]
+        self._deps.emit(MessageAdded(role="user", text=text, images=named, synthetic=synthetic))
 
     def _open(self) -> None:
         """Put the synthetic calls and their results behind the first message, as one reply before the first."""

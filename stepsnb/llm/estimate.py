@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from ..messages import Message
+from ..settings import IMAGE_TOKENS
 from .request import ToolSpec
 
 # Scripts whose characters are about one token each: kana, CJK ideographs, Hangul, full-width forms.
@@ -30,7 +31,7 @@ def estimate_tokens(messages: Iterable[Message], tools: Sequence[ToolSpec] = ())
     """
     total = 0
     for message in messages:
-        total += estimate_text(message.content or "")
+        total += estimate_text(message.content or "") + IMAGE_TOKENS * len(message.images)
         for call in message.tool_calls:
             total += estimate_text(call.name) + estimate_text(call.arguments)
     for tool in tools:

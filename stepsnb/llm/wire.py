@@ -12,7 +12,7 @@ from typing import Protocol
 
 import msgspec
 
-from ..messages import Message, ToolCall
+from ..messages import Message, ToolCall, user
 from .providers import Provider
 from .providers.endpoint import ENDPOINT
 from .repair import is_object
@@ -54,6 +54,11 @@ def encode_message(message: Message, provider: Provider = ENDPOINT) -> bytes:
     arguments of a call always go out as a JSON object, see `sendable`.
     """
     wire: dict[str, object] = {"role": message.role, "content": message.content}
+    if message.images:
+        wire["content"] = [
+            {"type": "text", "text": message.content or ""},
+            *({"type": "image_url", "image_url": {"url": image.url}} for image in message.images),
+        ]
     if message.role == "tool":
         wire["tool_call_id"] = _wire_id(message.tool_call_id or "", provider)
     elif message.tool_calls:
@@ -135,7 +140,7 @@ class HistoryBytes:
         self._bytes = bytearray()
         self._count = 0
         self._last: Message | None = None
-        self._run: list[str] = []  # what the user said last, without anything between, and where it begins
+        self._run: list[Message] = []  # what the user said last, without anything between, and where it begins
         self._run_start = 0
         self.call_ids: set[str] = set()
         """Ids of the tool calls the history holds."""
@@ -168,10 +173,11 @@ class HistoryBytes:
             self._run = []
         elif self._run:
             del self._bytes[self._run_start :]
-            self._run.append(message.content or "")
-            message = Message(role="user", content="\n\n".join(self._run))
+            self._run.append(message)
+            text = "\n\n".join(each.content or "" for each in self._run)
+            message = user(text, images=[image for each in self._run for image in each.images])
         else:
-            self._run, self._run_start = [message.content or ""], len(self._bytes)
+            self._run, self._run_start = [message], len(self._bytes)
         encoded = self._encode(message, is_first=not self._bytes)
         if self._bytes:
             self._bytes += b","

@@ -1,9 +1,10 @@
 """What a notebook has loaded: the pipeline, and the run that its cells work on one after another."""
 
 import json
+import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -13,6 +14,7 @@ from ..settings import STOP_PROMPT_S
 from ..suggest import unknown_name
 from .cell import CellRun, Starter, has_front_end
 from .display import DisplayPlace, Echo, show_below
+from .pictures import picture_files
 from .relay import CellRelay
 from .watch import CellWatch
 
@@ -264,16 +266,37 @@ class Loaded:
             arguments["pipeline"] = own
         return events, arguments
 
-    def run_message(self, agent: str, message: str, options: MagicOptions, *, keep_as: str | None = None) -> CellRun:
-        """Prepare a cell that sends one message to an agent, in a run of its own."""
+    def run_message(
+        self,
+        agent: str,
+        message: str,
+        options: MagicOptions,
+        *,
+        images: list[str] | None = None,
+        keep_as: str | None = None,
+    ) -> CellRun:
+        """Prepare a cell that sends one message to an agent, in a run of its own.
+
+        `images` are paths, or variables that hold pictures; they go with the message.
+        """
         if not message:
             raise InputError("the message is empty; write it below `%%agent NAME`")
         from ..config import FILES_ARTIFACT
 
-        # JSON is YAML: whatever the message holds stays one text.
-        step = {"agent": agent, "messages": [message], **({"inputs": [FILES_ARTIFACT]} if options.files else {})}
-        text = json.dumps([step], ensure_ascii=False)
-        start = partial(self.pipeline.start_steps, text, name=CELL, **options.to_arguments())
+        def start(*, asker: "Asker", on_event: Callable[["Event"], None]) -> "RunHandle":
+            with tempfile.TemporaryDirectory() as folder:
+                pictures = picture_files(images or [], self.shell.user_ns, Path(folder))
+                given = replace(options, files=[*(options.files or []), *map(str, pictures)] or None)
+                step: dict[str, object] = {"agent": agent, "messages": [message]}
+                if given.files:
+                    step["inputs"] = [FILES_ARTIFACT]
+                if pictures:
+                    step["images"] = [f"{FILES_ARTIFACT}/{picture.name}" for picture in pictures]
+                # JSON is YAML: whatever the message holds stays one text.
+                text = json.dumps([step], ensure_ascii=False)
+                arguments = given.to_arguments()
+                return self.pipeline.start_steps(text, name=CELL, **arguments, asker=asker, on_event=on_event)
+
         return self._cell(start, keep_as)
 
     def run_variants(

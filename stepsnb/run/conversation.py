@@ -25,7 +25,7 @@ from ..effects import EffectFailed, agent_layers, attempts_layer, policy_for, ru
 from ..errors import Aborted, ErrorCode, StepsError
 from ..events import CompactionBudget, MessageAdded, Note, StepFinished, StepStarted
 from ..llm import ModelClient
-from ..messages import cut_utf8, system
+from ..messages import Picture, cut_utf8, system
 from ..outcome import Outcome
 from ..settings import DELEGATE_BUDGET_PERCENT, MAX_TURNS, STEP_TIMEOUT_S, TASK_OUTPUT_BYTES
 from ..tools import (
@@ -69,6 +69,7 @@ class Brief:
     attempts: int | None = None
     timeout_s: float | None = None
     opening: Sequence[SyntheticCall] = ()
+    images: Sequence[Picture] = ()
     verdicts: Sequence[str] = ()
     note_required: bool = False
     output: OutputSpec | None = None
@@ -187,6 +188,7 @@ class Conversations:
             window=source.window,
             is_free=source.is_free,
             opening=brief.opening,
+            images=brief.images,
             policy=policy_for("llm", *agent_layers("llm", agent.retry), attempts_layer(attempts)),
             executor=source.executor,
             budget=source.budget,

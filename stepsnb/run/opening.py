@@ -1,14 +1,26 @@
 """What a step is given at its start besides its inputs: files of `context_paths`, decisions of earlier steps."""
 
+import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from ..agent import SyntheticCall
 from ..config import AgentStep
 from ..errors import WorkspaceError
+from ..messages import Picture
+from ..settings import IMAGE_BYTES
 from ..tools import read_for_context, to_json
+from ..tools.builtin import file_error
 from ..workspace import Root
+
+_IMAGES: Final = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF87a": "image/gif",
+    b"GIF89a": "image/gif",
+}
 
 UPSTREAM = "upstream"
 """The folder of a task's directory that holds the decisions of other steps."""
@@ -45,6 +57,32 @@ def read_context_files(step: AgentStep, root: Root, max_bytes: int | None) -> li
             raise WorkspaceError(f"context_paths[{index}]: {why}")
         given.append(SyntheticCall("read_file", to_json({"path": path}), result.content))
     return given
+
+
+def read_images(step: AgentStep, root: Root) -> list[Picture]:
+    """Read the step's `images`. Raises: WorkspaceError naming one that is missing, leads outside, or is no image."""
+    return [_read_image(f"images[{index}]", path, root) for index, path in enumerate(step.images)]
+
+
+def _read_image(where: str, path: str, root: Root) -> Picture:
+    try:
+        with root.open_read(path) as file:
+            raw = file.read(IMAGE_BYTES + 1)
+    except (OSError, WorkspaceError) as exc:
+        raise WorkspaceError(f"{where}: {file_error(path, exc, verb='read').content}") from exc
+    if len(raw) > IMAGE_BYTES:
+        raise WorkspaceError(f"{where}: `{path}` has over {IMAGE_BYTES:,} bytes; make it smaller")
+    media_type = media_type_of(raw)
+    if media_type is None:
+        raise WorkspaceError(f"{where}: `{path}` is no PNG, JPEG, GIF or WebP image")
+    return Picture(path.rpartition("/")[2], media_type, base64.b64encode(raw).decode())
+
+
+def media_type_of(raw: bytes) -> str | None:
+    """Tell the media type of an image by how it begins; None for what models do not take."""
+    if raw[:4] == b"RIFF" and raw[8:12] == b"WEBP":
+        return "image/webp"
+    return next((media_type for start, media_type in _IMAGES.items() if raw.startswith(start)), None)
 
 
 def with_messages(step: AgentStep, root: Root) -> AgentStep:

@@ -114,7 +114,7 @@ class Transcript:
     def add_message(self, event: MessageAdded) -> None:
         """Add what the model was told."""
         if not event.synthetic:
-            self._message(event.role, event.text)
+            self._message(event.role, "\n".join([event.text, *(f"[image {image}]" for image in event.images)]))
         elif event.text != self._told:
             self.note(f"told: {event.text}", tone="info")
 

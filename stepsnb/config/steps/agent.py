@@ -19,7 +19,7 @@ from ..scalars import AnyText, ArtifactName, AtLeast0, Attempts, DurationS, Flag
 from .across import Crossed, across_complaints
 from .base import Bounded, StepBase, artifact_complaints, file_complaints
 from .cells import template_complaints
-from .context import StepContextFrom, context_path_complaints
+from .context import StepContextFrom, input_file_complaints
 from .routes import Routed, Verdicts, names_of_verdicts, routes_of_verdicts, verdict_complaints
 
 
@@ -99,6 +99,9 @@ class AgentStep(Crossed, Routed, Bounded, StepBase):
     context_paths: tuple[Text, ...] = Field(
         default=(), description="Files of inputs that the agent has read before its first message."
     )
+    images: tuple[Text, ...] = Field(
+        default=(), description="Images in inputs, `INPUT/FILE`, that go with its first message: PNG, JPEG, GIF, WebP."
+    )
     max_context_bytes: AtLeast0 | None = Field(
         default=None, description=f"Of each of these files; beats the agent's, unset: {MAX_CONTEXT_BYTES:,}, 0: all."
     )
@@ -131,7 +134,8 @@ class AgentStep(Crossed, Routed, Bounded, StepBase):
         """Refuse a step that says nothing, or says it twice, and what only a task has."""
         yield from artifact_complaints(self.inputs, self.outputs)
         yield from file_complaints(self.assert_, self.outputs)
-        yield from context_path_complaints(self.context_paths, self.inputs)
+        yield from input_file_complaints("context_paths", self.context_paths, self.inputs)
+        yield from input_file_complaints("images", self.images, self.inputs)
         yield from across_complaints(self, self.inputs)
         yield from template_complaints(self)
         yield from self._place_complaints()

@@ -26,14 +26,14 @@ class StepContextFrom(Concept):
             yield Complaint(("from",), "`context.from:` names no step; write `STEP: verdict`, or remove `context:`")
 
 
-def context_path_complaints(paths: Sequence[str], inputs: Sequence[str]) -> Iterator[Complaint]:
-    """Refuse files that are in no input of the step, and a file named twice."""
+def input_file_complaints(key: str, paths: Sequence[str], inputs: Sequence[str]) -> Iterator[Complaint]:
+    """Refuse files under `key` that are in no input of the step, and a file named twice."""
     seen: set[PurePosixPath] = set()
     for index, text in enumerate(paths):
         path = PurePosixPath(text)
-        entry, at = f"`context_paths[{index}]`", ("context_paths", index)
+        entry, at = f"`{key}[{index}]`", (key, index)
         if problem := input_file_problem(text, inputs):
-            yield Complaint(at, f"{entry} `{text}` {problem}", ("context_paths", "inputs"))
+            yield Complaint(at, f"{entry} `{text}` {problem}", (key, "inputs"))
         elif path in seen:
             yield Complaint(at, f"{entry} `{text}` is there already; keep one")
         seen.add(path)

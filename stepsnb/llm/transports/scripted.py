@@ -232,7 +232,10 @@ def _check(reply: ScriptedReply, number: int, asked: dict[str, Any]) -> None:
 
 
 def _text(message: dict[str, Any]) -> str:
-    return message.get("content") or ""
+    content = message.get("content") or ""
+    if isinstance(content, str):
+        return content
+    return "\n".join(part["text"] if part["type"] == "text" else f"[{part['type']}]" for part in content)
 
 
 def _shown(message: dict[str, Any]) -> str:

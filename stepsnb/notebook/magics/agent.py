@@ -4,6 +4,7 @@ import argparse
 
 from ...errors import InputError
 from ..arguments import Arguments
+from ..cell import CellRun
 from ..loaded import Loaded
 from .verb import Verb, add_background_option, add_run_options, finish_call, run_options
 
@@ -17,6 +18,15 @@ def _arguments() -> Arguments:
     arguments.add_argument("agent", metavar="NAME", completes="agent", help="agent, as named in the pipeline")
     add_run_options(arguments)
     add_background_option(arguments)
+    arguments.add_argument(
+        "--image",
+        nargs="+",
+        metavar="WHAT",
+        action="extend",
+        default=[],
+        completes="variable",
+        help="images that go with the message: files, or variables that hold a figure or an image",
+    )
     arguments.add_argument(
         "--vary",
         nargs="+",
@@ -32,6 +42,8 @@ def _arguments() -> Arguments:
 def _call(loaded: Loaded, args: argparse.Namespace, body: str | None) -> object:
     options = run_options(loaded, args, base=loaded.options)
     if args.vary:
+        if args.image:
+            raise InputError("%%agent: `--vary` tries messages without images; leave `--image` out")
         if args.background:
             raise InputError("%%agent: `--vary` shows its table at the end of the cell; leave `--background` out")
         return loaded.run_variants(
@@ -40,7 +52,11 @@ def _call(loaded: Loaded, args: argparse.Namespace, body: str | None) -> object:
     if args.verdicts:
         raise InputError("%%agent: `--verdicts` goes with `--vary`; a pipeline's steps have `verdicts:`")
     message = (body or "").strip()
-    return finish_call(loaded, args, lambda keep_as: loaded.run_message(args.agent, message, options, keep_as=keep_as))
+
+    def prepare(keep_as: str | None) -> CellRun:
+        return loaded.run_message(args.agent, message, options, images=args.image, keep_as=keep_as)
+
+    return finish_call(loaded, args, prepare)
 
 
 def _messages(body: str | None) -> list[str]:

@@ -1,16 +1,19 @@
 """An `agent` step: a conversation with the tools it was granted, in the step's directory."""
 
+from collections.abc import Sequence
+
 from ...agent import StopReason, SyntheticCall
 from ...config import Agent, AgentStep
 from ...errors import WorkspaceError
 from ...events import Note
+from ...messages import Picture
 from ...outcome import Outcome
 from ...settings import MAX_CONTEXT_BYTES, MAX_QUESTIONS
 from ..asserts import owed_calls, unmet_of_step
 from ..context import StepContext, StepEnd
 from ..conversation import Brief, Conversations, Held, first_set
 from ..models import Models
-from ..opening import read_context_files, read_decisions, with_messages
+from ..opening import read_context_files, read_decisions, read_images, with_messages
 
 
 async def run_agent_step(step: AgentStep, ctx: StepContext) -> StepEnd:
@@ -23,6 +26,7 @@ async def run_agent_step(step: AgentStep, ctx: StepContext) -> StepEnd:
             raise WorkspaceError(f"`dir: {step.dir}` is no folder of this step's inputs or outputs")
     step = with_messages(step, ctx.directory.root)
     opening = _opening(step, agent, ctx)
+    images = read_images(step, ctx.directory.root)
     models = Models(pipeline, agent, ctx.run.functions, run_id=ctx.run.recorder.run_id, cassette=ctx.run.cassette)
     ctx.run.recorder.hide(models.secrets)
     try:
@@ -30,13 +34,20 @@ async def run_agent_step(step: AgentStep, ctx: StepContext) -> StepEnd:
             await models.prepare(lambda text: ctx.emit(Note(text=text)))
         questions = first_set(step.max_questions, agent.max_questions, default=MAX_QUESTIONS)
         conversations = Conversations(models, max_questions=int(questions))
-        brief = brief_of(step, agent, opening, note_required=step.name in ctx.run.notes_wanted)
+        brief = brief_of(step, agent, opening, images, note_required=step.name in ctx.run.notes_wanted)
         return _judge(step, await conversations.hold(brief, ctx), ctx)
     finally:
         await models.close()
 
 
-def brief_of(step: AgentStep, agent: Agent, opening: list[SyntheticCall], *, note_required: bool = False) -> Brief:
+def brief_of(
+    step: AgentStep,
+    agent: Agent,
+    opening: Sequence[SyntheticCall],
+    images: Sequence[Picture] = (),
+    *,
+    note_required: bool = False,
+) -> Brief:
     """Say what a step's conversation is about and what it owes."""
     asserted = step.assert_
     return Brief(
@@ -49,6 +60,7 @@ def brief_of(step: AgentStep, agent: Agent, opening: list[SyntheticCall], *, not
         attempts=step.attempts,
         timeout_s=step.timeout_s,
         opening=opening,
+        images=images,
         verdicts=step.verdicts or (),
         note_required=note_required,
         output=step.output,
