@@ -14,6 +14,7 @@ from typing import Any, TypedDict
 from ..config import Pipeline, Step
 from ..errors import InputError
 from ..events import Emit
+from ..keys import find_key
 from ..llm import PROVIDERS, Cassette
 from ..people import Asker
 from ..settings import SECRET_CHARACTERS
@@ -130,7 +131,7 @@ def secrets_of(pipeline: Pipeline, steps: Iterable[Step]) -> list[str]:
     named += [server.auth.api_key_env for server in pipeline.mcp_servers]
     named += [server.auth.client_secret_env for server in pipeline.mcp_servers]
     named += [provider.key_env for provider in PROVIDERS.values()]
-    found = [os.environ.get(name, "").strip() for name in named if name]
+    found = [find_key(name) for name in named if name]
     planned = [step for job in pipeline.jobs for step in (*job.plan, *job.hooks.values())]
     within = [each for step in (*steps, *planned) for each in step.walk()]
     for holder in (*pipeline.agents, *pipeline.resource_types, *within):

@@ -11,6 +11,7 @@ from ..config import Job, Pipeline, load_file, load_steps, load_text
 from ..engine import engine
 from ..errors import ConfigError, InputError
 from ..events import Event, StepSkipped, StepStarted
+from ..llm import key_variable
 from ..people import GivenAnswers, Ladder, Mailbox
 from ..plan import build_plan
 from ..run import JobRun, Recorder, RunResult, RunSetup, StepCache, new_run_id, past_of
@@ -153,6 +154,16 @@ class LoadedPipeline:
     def jobs(self) -> list[str]:
         """Names of its jobs, in order."""
         return [job.name for job in self.pipeline.jobs]
+
+    @property
+    def key_variables(self) -> dict[str, str]:
+        """The variables that hold the keys of its agents' models, each with the first agent that needs it."""
+        found: dict[str, str] = {}
+        for agent in self.pipeline.agents:
+            variable = key_variable(agent.source, self.pipeline.defaults.model)
+            if variable is not None:
+                found.setdefault(variable, agent.name)
+        return found
 
     def plan(
         self,

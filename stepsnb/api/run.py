@@ -16,6 +16,7 @@ from ..settings import INTERRUPT_POLL_S, STOP_PROMPT_S
 from ..usage import Usage
 from ..visible import visible
 from ..workspace import ArtifactTree
+from .changes import Changes, changes_of
 from .options import RunPlace, secrets_of
 
 if TYPE_CHECKING:
@@ -103,6 +104,15 @@ class Run:
     def cost(self) -> Decimal | None:
         """US dollars of all requests; None when the price of any model is unknown."""
         return total_cost_usd(self.events)
+
+    def changes(self, step: str | None = None) -> Changes:
+        """Compare what a step (every one when not named) left with what it had of the same artifact before.
+
+        Shown in a cell it is a diff; `%steps copy` takes the files out.
+
+        Raises: InputError for a step that has not run, or when files of the run are gone.
+        """
+        return changes_of(self.events, self._place.root, step)
 
     def df(self) -> "pd.DataFrame":
         """One row a step: step_id, name, kind, outcome, reason, verdict, note, text (all strings).

@@ -9,7 +9,7 @@ from .probe import PROBES, Probes, can_be_probed
 from .providers import PROVIDERS, Provider
 from .reply import Reply, RequestFailed
 from .request import Choice, Listener, ToolSpec
-from .target import Target, resolve_target
+from .target import Target, key_variable, resolve_target
 from .transports import Script, register_script, unregister_script
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "estimate_text",
     "estimate_tokens",
     "find_client",
+    "key_variable",
     "register_script",
     "resolve_target",
     "unregister_script",

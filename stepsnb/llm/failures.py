@@ -2,13 +2,13 @@
 
 import email.utils
 import math
-import os
 import re
 import time
 from collections.abc import Mapping
 
 import msgspec
 
+from ..keys import find_key
 from ..settings import LLM_REPLY_BYTES
 from .addresses import show_url
 from .providers import provider_named
@@ -47,8 +47,8 @@ def plain(text: str, target: Target) -> str:
 
 
 def api_key(target: Target) -> str | None:
-    """Return the key as the environment has it now, without the line break that a file may have ended in."""
-    return os.environ.get(target.api_key_env, "").strip() or None if target.api_key_env else None
+    """Return the key as it is now; None where none is needed or set."""
+    return find_key(target.api_key_env) or None if target.api_key_env else None
 
 
 def read_retry_after(headers: Mapping[str, str]) -> float | None:

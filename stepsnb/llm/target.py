@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from ..errors import InputError
+from ..keys import find_key
 from ..settings import MODEL_NAME_CHARACTERS
 from ..suggest import unknown_name
 from ..usage import Price
@@ -159,12 +160,24 @@ def _locate(where: str, label: str, endpoint: str | None) -> tuple[Provider, str
     return provider, model, base_url
 
 
+def key_variable(source: "Source", default_model: str | None) -> str | None:
+    """Return the variable that holds the key of a source; None where none is needed, or the source is not known."""
+    label = source.model or default_model
+    if source.api_key_env is not None or source.client is not None or not label:
+        return source.api_key_env
+    try:
+        return _locate("", label, source.endpoint)[0].key_env
+    except InputError:
+        return None
+
+
 def _check_key(where: str, provider: Provider, variable: str) -> None:
-    key = os.environ.get(variable, "").strip()
+    key = find_key(variable)
     if not key:
         raise InputError(
             f"{where}: provider `{provider.name}`: {variable} is not set; set it in the environment before the kernel "
-            f'starts, or in a cell with `import os, getpass; os.environ["{variable}"] = getpass.getpass()`'
+            f"starts, write `{variable}=…` into a file `.env` here, or set it in a cell with "
+            f'`import os, getpass; os.environ["{variable}"] = getpass.getpass()`'
         )
     if not (key.isascii() and key.isprintable()):
         raise InputError(

@@ -1,12 +1,12 @@
 """Talks to a server at an address: streamable HTTP, with the token its entry names."""
 
-import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from ..config import McpServer
 from ..errors import InputError
+from ..keys import find_key
 from ..settings import MCP_MESSAGE_BYTES
 from .heard import Heard, heard_here
 
@@ -25,10 +25,11 @@ def read_secret(server: McpServer) -> str | None:
     variable = server.auth.api_key_env
     if variable is None:
         return None
-    secret = os.environ.get(variable, "").strip()
+    secret = find_key(variable)
     if not secret:
         raise InputError(
-            f"MCP server `{server.name}`: {variable} is not set; set it in the environment before the kernel starts"
+            f"MCP server `{server.name}`: {variable} is not set; set it in the environment before the kernel "
+            "starts, or in a file `.env` here"
         )
     return secret
 

@@ -1,7 +1,6 @@
 """Sends the token of an earlier login, and has it refreshed when it has ended."""
 
 import base64
-import os
 import time
 from collections.abc import AsyncGenerator
 from urllib.parse import quote
@@ -13,6 +12,7 @@ from pydantic import ValidationError
 
 from ..config import McpServer
 from ..errors import InputError
+from ..keys import find_key
 from .token_file import Login, TokenFile
 
 _REFUSED = 401
@@ -76,7 +76,7 @@ def client_secret(server: McpServer) -> str | None:
     variable = server.auth.client_secret_env
     if variable is None:
         return None
-    secret = os.environ.get(variable, "").strip()
+    secret = find_key(variable)
     if not secret:
         raise InputError(
             f"MCP server `{server.name}`: {variable} is not set; set it in the environment before the kernel starts"

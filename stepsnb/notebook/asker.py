@@ -69,6 +69,18 @@ class Prompts:
             prompt.put()
 
 
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let interrupts through: an awaited cell's own handler cannot run while `input()` blocks its loop."""
+    on_main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler) if on_main else None
+    try:
+        yield
+    finally:
+        if on_main:
+            signal.signal(signal.SIGINT, before)
+
+
 class _Prompt:
     """One question put with `input()`."""
 
@@ -106,20 +118,16 @@ class _Prompt:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """Let interrupts through: an awaited cell's own handler cannot run while `input()` blocks its loop."""
-        on_main = threading.current_thread() is threading.main_thread()
-        before = signal.signal(signal.SIGINT, signal.default_int_handler) if on_main else None
-        try:
-            with self._lock:
-                if self._is_withdrawn:
-                    raise KeyboardInterrupt
-                self._reader = threading.get_ident()
-            yield
-        finally:
-            with self._lock:  # a withdrawal that saw the reader has sent its signal by now
-                self._reader = None
-            if on_main:
-                signal.signal(signal.SIGINT, before)
+        with interruptible():
+            try:
+                with self._lock:
+                    if self._is_withdrawn:
+                        raise KeyboardInterrupt
+                    self._reader = threading.get_ident()
+                yield
+            finally:
+                with self._lock:  # a withdrawal that saw the reader has sent its signal by now
+                    self._reader = None
 
 
 def _read(question: "PendingQuestion") -> str:

@@ -3,8 +3,8 @@
 import json
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, cast
 from ..errors import InputError
 from ..settings import STOP_PROMPT_S
 from ..suggest import unknown_name
-from .cell import CellRun, Starter, has_front_end
+from .ask_key import ask_for_keys
+from .cell import CellRun, Starter, can_prompt, has_front_end
 from .display import DisplayPlace, Echo, show_below
+from .given import Functions, MagicOptions
 from .pictures import picture_files
 from .relay import CellRelay
 from .watch import CellWatch
@@ -26,49 +28,6 @@ if TYPE_CHECKING:
 
 CELL = "cell"
 """How messages call a pipeline written in a cell: `cell:3:5: …`, with the line as the cell shows it."""
-
-
-@dataclass(frozen=True)
-class MagicOptions:
-    """What the options of a magic say about a run; the names are those of the Python API."""
-
-    vars: dict[str, object] = field(default_factory=dict)
-    answers: dict[str, str] | list[str] | None = None
-    files: list[str] | None = None
-    store: str | None = None
-    memory: bool = False
-    record: str | None = None
-    replay: str | None = None
-    parks: bool = False
-
-    def to_arguments(self) -> dict[str, Any]:
-        """Return them as keyword arguments of the API's `start` and `open`."""
-        return {
-            "vars": self.vars or None,
-            "answers": self.answers,
-            "files": self.files,
-            "store": self.store,
-            "memory": self.memory,
-            "record": self.record,
-            "replay": self.replay,
-            "parks": self.parks,
-        }
-
-
-class Functions(Mapping[str, Callable[..., Any]]):
-    """What the notebook has by name, as it is when it is looked up: functions, classes, clients."""
-
-    def __init__(self, namespace: Mapping[str, Any]) -> None:
-        self._namespace = namespace
-
-    def __getitem__(self, name: str) -> Callable[..., Any]:
-        return self._namespace[name]  # type: ignore[no-any-return]  # a notebook's namespace holds anything
-
-    def __iter__(self) -> Iterator[str]:
-        return (name for name in list(self._namespace) if not name.startswith("_"))
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
 
 
 class Loaded:
@@ -206,7 +165,7 @@ class Loaded:
     ) -> CellRun:
         """Prepare a cell that runs a whole job of the loaded pipeline; `place` is where it shows it."""
         start = partial(self.pipeline.start, job or self._job, **options.to_arguments())
-        return self._cell(start, keep_as, place)
+        return self._cell(start, keep_as, place, asks_keys=options.replay is None)
 
     def in_background(self, cell: CellRun, *, keep_as: str | None = None) -> "RunHandle":
         """Start what a cell was prepared for, and return its handle at once, which is what the cell keeps."""
@@ -297,7 +256,7 @@ class Loaded:
                 arguments = given.to_arguments()
                 return self.pipeline.start_steps(text, name=CELL, **arguments, asker=asker, on_event=on_event)
 
-        return self._cell(start, keep_as)
+        return self._cell(start, keep_as, asks_keys=options.replay is None)
 
     def run_variants(
         self,
@@ -344,7 +303,7 @@ class Loaded:
             relay.attach(asker, on_event)
             return part(open_run)
 
-        return self._cell(start, keep_as, place)
+        return self._cell(start, keep_as, place, asks_keys=self.options.replay is None)
 
     def step(self, name: str, *, keep_as: str | None = None) -> CellRun:
         """Prepare a cell that runs up to a step; one that has run already begins a fork of the run before it."""
@@ -383,7 +342,9 @@ class Loaded:
         self._open = (opened, relay)
         return self._open
 
-    def _cell(self, start: Starter, keep_as: str | None, place: DisplayPlace | None = None) -> CellRun:
+    def _cell(
+        self, start: Starter, keep_as: str | None, place: DisplayPlace | None = None, *, asks_keys: bool = True
+    ) -> CellRun:
         def on_end(run: "Run") -> None:
             self.last_run_id = run.run_id
             if not cell.is_in_background:
@@ -391,5 +352,10 @@ class Loaded:
             if keep_as is not None:
                 self.shell.push({keep_as: run})
 
-        cell = CellRun(start, shell=self.shell, on_end=on_end, place=place)
+        def begin(*, asker: "Asker", on_event: Callable[["Event"], None]) -> "RunHandle":
+            if asks_keys and not cell.is_in_background and self._pipeline is not None and can_prompt(self.shell):
+                ask_for_keys(self._pipeline)
+            return start(asker=asker, on_event=on_event)
+
+        cell = CellRun(begin, shell=self.shell, on_end=on_end, place=place)
         return cell

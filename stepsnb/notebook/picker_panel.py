@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .display import DisplayPlace, pipeline_html, pipeline_text
-from .loaded import MagicOptions
+from .given import MagicOptions
 from .panel import PanelHost
 from .pipeline_panel import PipelinePanel
 

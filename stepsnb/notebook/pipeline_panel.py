@@ -14,7 +14,8 @@ from .panel import PanelHost
 
 if TYPE_CHECKING:
     from ..api import LoadedPipeline
-    from .loaded import Loaded, MagicOptions
+    from .given import MagicOptions
+    from .loaded import Loaded
 
 _LOOK_S = 0.25
 """How often the graph takes over how the steps stand."""

@@ -78,7 +78,8 @@ def test_missing_key_variable_is_an_error_that_says_how_to_set_it(tmp_path):
         resolve(tmp_path, model="openai/gpt-5")
     assert str(caught.value) == (
         "agent `critic`: provider `openai`: OPENAI_API_KEY is not set; set it in the environment before the kernel "
-        'starts, or in a cell with `import os, getpass; os.environ["OPENAI_API_KEY"] = getpass.getpass()`'
+        "starts, write `OPENAI_API_KEY=…` into a file `.env` here, or set it in a cell with "
+        '`import os, getpass; os.environ["OPENAI_API_KEY"] = getpass.getpass()`'
     )
 
 

@@ -13,7 +13,7 @@ from tests.support.recorded import conversation, record
     [
         ("why?", "why?", "a `?`"),
         ("a\\b", "a\\b", "a backslash"),
-        ("a\0b", "a\0b", "a NUL"),
+        ("a\0b", "a␀b", "a NUL"),
         (os.fsdecode(b"\xff"), "\\udcff", "a name that is not UTF-8"),
     ],
 )

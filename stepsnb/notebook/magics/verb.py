@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from ...errors import InputError
 from ..arguments import Arguments
 from ..cell import CellRun, can_prompt
-from ..loaded import Loaded, MagicOptions
+from ..given import MagicOptions
+from ..loaded import Loaded
 
 
 @dataclass(frozen=True)

@@ -129,7 +129,7 @@ def test_no_cell_holds_a_raw_control_character(root: Path, store: Store) -> None
     [
         ("K7Q", "unknown run `K7Q` (did you mean `K7QP2X`?)"),
         ("K7QP2Y", "unknown run `K7QP2Y` (did you mean `K7QP2X`?)"),
-        ("\ud800", "unknown run `\ud800`; newest: K7QP2X, A1B2C3"),
+        ("\ud800", "unknown run `\ufffd`; newest: K7QP2X, A1B2C3"),
         ("zzz", "unknown run `zzz`; newest: K7QP2X, A1B2C3"),
         ("", "unknown run ``; newest: K7QP2X, A1B2C3"),
     ],
