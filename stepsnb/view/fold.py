@@ -58,17 +58,14 @@ from ..events import (
     TurnStarted,
 )
 from ..outcome import Outcome
-from ..settings import VIEW_RESULT_CHARACTERS
-from ..visible import clip, one_line, visible
+from ..visible import one_line, visible
 from .bill import Bill
 from .document import Document, Patch, Path
+from .endings import ended_words, shown_output, shown_reason
 from .incidents import truncation_incident
 from .node import NAME_CHARACTERS, Node, blank_conversation
 from .rows import Begun, Rows, numbered
 from .transcript import Transcript
-from .words import pretty_arguments
-
-_REASON_CHARACTERS = 4_000
 
 
 class Snapshot(NamedTuple):
@@ -255,7 +252,7 @@ class Fold:
             self._set(self._by_id[""].path, status=event.outcome)
         for step in self._rows.nodes:
             self._cut_off(step)
-        self._set((), outcome=event.outcome, error=_reason(event.error), duration_s=event.duration_s)
+        self._set((), outcome=event.outcome, error=shown_reason(event.error), duration_s=event.duration_s)
 
     def _add_request(self, event: Request) -> None:
         step = self._step_of(event)
@@ -292,20 +289,20 @@ class Fold:
 
     def _skip_step(self, event: StepSkipped) -> None:
         outcome = Outcome.REUSED if event.reused else Outcome.SKIPPED
-        self._set(self._place(event).path, status=outcome.value, reason=_reason(event.reason) or None)
+        self._set(self._place(event).path, status=outcome.value, reason=shown_reason(event.reason) or None)
 
     def _take_over_step(self, event: StepTakenOver) -> None:
         step = self._place(event)
-        how = "" if event.outcome == Outcome.SUCCEEDED else f", where it {_ended(event.outcome)}"
+        how = "" if event.outcome == Outcome.SUCCEEDED else f", where it {ended_words(event.outcome)}"
         why = f": {event.reason}" if how and event.reason else ""
         self._set(
             step.path,
             step_id=event.step_id,
             status="taken over",
-            reason=_reason(f"taken over from run {event.from_run}{how}{why}"),
+            reason=shown_reason(f"taken over from run {event.from_run}{how}{why}"),
             verdict=event.verdict and one_line(event.verdict, NAME_CHARACTERS),
-            note=_reason(event.note),
-            **_output(event.output),
+            note=shown_reason(event.note),
+            **shown_output(event.output),
         )
         if event.artifacts:
             step.transcript.note(f"left {', '.join(event.artifacts)}", tone="info")
@@ -320,11 +317,11 @@ class Fold:
         self._set(
             step.path,
             status=event.outcome,
-            reason=_reason(event.reason),
+            reason=shown_reason(event.reason),
             duration_s=event.duration_s,
             verdict=event.verdict and one_line(event.verdict, NAME_CHARACTERS),
-            note=_reason(event.note),
-            **_output(event.output),
+            note=shown_reason(event.note),
+            **shown_output(event.output),
         )
 
     def _mark_waiting(self, step: Node) -> None:
@@ -389,22 +386,3 @@ class Fold:
     def _set(self, path: Path, **fields: Any) -> None:
         for name, value in fields.items():
             self._document.set((*path, name), value)
-
-
-def _output(output: str | None) -> dict[str, Any]:
-    if output is None:
-        return {}
-    kept, cut = clip(visible(pretty_arguments(output)), VIEW_RESULT_CHARACTERS)
-    return {"output": kept, "output_cut": cut}
-
-
-def _reason(text: str | None) -> str | None:
-    if text is None:
-        return None
-    kept, cut = clip(visible(text), _REASON_CHARACTERS)
-    return f"{kept}…" if cut else kept
-
-
-def _ended(outcome: str) -> str:
-    """Say in a sentence how a step ended that did not simply succeed."""
-    return f"was {outcome}" if outcome in (Outcome.SKIPPED, Outcome.REUSED, Outcome.ABORTED) else outcome
