@@ -7,16 +7,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from tests.support.older_kernels import OLDER_KERNELS, environment_of
-
 from .lab import Lab, NotebookPage, chromium, running_lab
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """JupyterLab with a folder, settings and kernels of its own."""
-    older = {f"ipykernel-{version}": environment_of(version) for version in OLDER_KERNELS}
-    with running_lab(tmp_path_factory.mktemp("lab"), older) as lab:
+def lab(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """JupyterLab with a folder and settings of its own, and besides its kernel those in the module's `KERNELS`."""
+    with running_lab(tmp_path_factory.mktemp("lab"), getattr(request.module, "KERNELS", {})) as lab:
         yield lab
 
 

@@ -7,11 +7,13 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.support.older_kernels import OLDER_KERNELS
+from tests.support.older_kernels import OLDER_KERNELS, environment_of
 
 from .lab import FRONT_ENDS, Lab, NotebookPage, wait_for
 
 pytestmark = pytest.mark.browser
+
+KERNELS = {f"ipykernel-{version}": environment_of(version) for version in OLDER_KERNELS}
 
 OpenNotebook = Callable[..., NotebookPage]
 
