@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from .api.watching import watch
     from .config import schema
     from .errors import StepsError, ToolError
+    from .notebook.placed import live_view
     from .outcome import Outcome
     from .store import Store
 
@@ -71,6 +72,7 @@ _HOMES = {
     "cost": "api",
     "diff": "api",
     "freeze": "api",
+    "live_view": "notebook.placed",
     "load": "api",
     "map": "api:map_rows",
     "models": "api",
@@ -117,6 +119,7 @@ __all__ = [
     "cost",
     "diff",
     "freeze",
+    "live_view",
     "load",
     "models",
     "plan",

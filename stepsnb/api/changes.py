@@ -30,22 +30,15 @@ class FileChange:
     diff: str | None
 
 
-class Changes(Sequence[FileChange]):
+class Changes(tuple[FileChange, ...]):
     """What steps changed, file by file, in the order of the run; shown as one diff, as text whatever it holds."""
 
-    def __init__(self, changes: Sequence[FileChange]) -> None:
-        self._changes = tuple(changes)
-
-    def __getitem__(self, index):  # type: ignore[no-untyped-def]  # an index or a slice, as a tuple takes it
-        return self._changes[index]
-
-    def __len__(self) -> int:
-        return len(self._changes)
+    __slots__ = ()
 
     @property
     def text(self) -> str:
         """The diff of all files, whole."""
-        return "\n".join(_drawn(change) for change in self._changes)
+        return "\n".join(_drawn(change) for change in self)
 
     def __repr__(self) -> str:
         lines = (visible(self.text) or "nothing was changed").split("\n")

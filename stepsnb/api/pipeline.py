@@ -330,7 +330,7 @@ def _start(run: JobRun, place: RunPlace, hold: ExitStack | None = None) -> RunHa
         with hold or nullcontext(), place.held():  # a handle that nobody keeps must not take the run's files with it
             return await run.run_all()
 
-    return RunHandle(run.run_id, engine().start(run_all()), place)
+    return RunHandle(run.run_id, engine().start(run_all()), place, run.watch)
 
 
 def start_run(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..config import Pipeline, load_steps
 from ..engine import EngineTask, engine
 from ..errors import InputError
-from ..events import Artifact, Event
+from ..events import Artifact, Emit, Event
 from ..outcome import Outcome
 from ..run import Decision, JobRun, RunResult, StepResult, total_cost_usd, total_usage
 from ..settings import INTERRUPT_POLL_S, STOP_PROMPT_S
@@ -181,15 +181,30 @@ class Run:
 class RunHandle:
     """A run, or a part of one, that is under way on the engine. Await it, or wait for it from sync code."""
 
-    def __init__(self, run_id: str, task: EngineTask[RunResult], place: RunPlace) -> None:
+    def __init__(
+        self, run_id: str, task: EngineTask[RunResult], place: RunPlace, watch: Callable[[Emit], None]
+    ) -> None:
         self.run_id = run_id
         self._task = task
         self._place = place
+        self._watch = watch
 
     @property
     def is_settled(self) -> bool:
         """Whether it has ended, its cleanup included."""
         return self._task.is_settled
+
+    @property
+    def store(self) -> Path:
+        """The folder its run is kept in."""
+        return self._place.root
+
+    def watch(self, on_event: Emit) -> None:
+        """Have `on_event` called with every event of the run, those of before first, on the engine's thread.
+
+        What it raises later than that ends the run and reaches whoever waits for it.
+        """
+        engine().call(self._watch, on_event)
 
     def cancel(self) -> None:
         """Stop it, from any thread: the run ends as aborted once it has cleaned up."""
@@ -317,5 +332,5 @@ class OpenRun:
     def _start(self, work: Callable[[], Coroutine[Any, Any, RunResult]]) -> RunHandle:
         if self._current is not None and not self._current.is_settled:
             raise InputError(f"run {self.run_id} is still running a step; wait for it or stop it first")
-        self._current = RunHandle(self.run_id, engine().start(work()), self.place)
+        self._current = RunHandle(self.run_id, engine().start(work()), self.place, self._run.watch)
         return self._current

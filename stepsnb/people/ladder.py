@@ -188,11 +188,11 @@ def _offered(question: PendingQuestion, text: str | None, agent: str | None) -> 
 
 
 def _parked(question: PendingQuestion) -> str:
-    wait = f"up to {_clock_words(question.timeout_s)}" if question.timeout_s else "until somebody does"
+    wait = f"the run waits {_clock_words(question.timeout_s)}" if question.timeout_s else "the run waits for it"
     options = f" (options: {' | '.join(question.options)})" if question.options else ""
     verb = (
         f"approve {question.question_id}` or `stepsnb reject {question.question_id}"
         if question.takes_reason
         else (f"answer {question.question_id} TEXT")
     )
-    return f"question {question.question_id}: {question.text}{options}; answer it {wait} with `stepsnb {verb}`"
+    return f"question {question.question_id}: {question.text}{options}; answer it with `stepsnb {verb}`, {wait}"

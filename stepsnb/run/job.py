@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from ..config import Step
 from ..errors import InputError, StepsError, StoreError
-from ..events import Note, PlanNode, Request, RunFinished, RunLeft, RunResumed, RunStarted
+from ..events import Emit, Note, PlanNode, Request, RunFinished, RunLeft, RunResumed, RunStarted
 from ..mcp import McpServers, ResourceCalls
 from ..outcome import Outcome
 from ..plan import Plan, build_nodes
@@ -122,6 +122,10 @@ class JobRun:
     def hide(self, secrets: Sequence[str]) -> None:
         """Keep more values out of the run's events."""
         self._context.recorder.hide(secrets)
+
+    def watch(self, watcher: Emit) -> None:
+        """Show a late watcher the run's events; on the engine's thread."""
+        self._context.recorder.watch(watcher)
 
     def result(self) -> RunResult:
         """The run as it stands."""

@@ -67,6 +67,12 @@ class Recorder:
         self._secrets += new
         self._redaction = Redaction(self._secrets)
 
+    def watch(self, watcher: Emit) -> None:
+        """Show a late watcher what was recorded so far and all that comes; on the engine's thread."""
+        for event in self.events:
+            watcher(event)
+        self._watchers.append(watcher)
+
     def emit(self, event: Event) -> None:
         """Record one event; raises StoreError when the store cannot take it."""
         is_live_only = isinstance(event, LIVE_ONLY)

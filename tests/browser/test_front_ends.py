@@ -16,6 +16,11 @@ from .test_live_view import _script as _script
 pytestmark = pytest.mark.browser
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _asking_pipeline(lab: Lab) -> None:
+    (lab.root / "asks.yml").write_text("jobs: [{ name: ask, plan: [{ approval: { message: Go? } }] }]\n")
+
+
 def transcript_in(page: NotebookPage) -> str:
     """What the view tells, without how much time is left to answer."""
     return re.sub(r"\d+:\d\d left", "", view_of(page).locator(".pane").inner_text())
@@ -107,3 +112,26 @@ def test_axe_finds_nothing_in_the_view_in_jupyterlab(open_notebook: OpenNotebook
     page.shot(f"live-axe-{theme.split()[1].lower()}")
 
     assert violations(page.page) == []
+
+
+def test_views_of_two_runs_stand_side_by_side_in_a_layout_of_ipywidgets(open_notebook: OpenNotebook) -> None:
+    start = "pipeline.start(parks=True)"
+    page = open_notebook(
+        "layout.ipynb",
+        "%load_ext stepsnb\nimport ipywidgets, stepsnb\npipeline = stepsnb.load('asks.yml')",
+        f"runs = [{start}, {start}]\nipywidgets.HBox([stepsnb.live_view(run) for run in runs])",
+        "[run.result().outcome.value for run in runs]",
+    )
+    page.run(0)
+    page.start(1)
+    views = page.cell(1).locator(".stepsnb-run")
+    expect(views.locator(".question")).to_have_count(2, timeout=20_000)
+    page.shot("live-layout")
+
+    views.nth(0).get_by_role("button", name="approve").click()
+    expect(views.nth(0).locator(".status")).to_have_text("succeeded", timeout=10_000)
+    assert views.nth(1).locator(".status").inner_text() == "waiting for you"
+    views.nth(1).get_by_role("button", name="reject").click()
+
+    expect(views.nth(1).locator(".status")).to_have_text("failed", timeout=10_000)
+    assert page.run(2) == "['succeeded', 'failed']"

@@ -40,7 +40,7 @@ def test_prompt_is_back_three_seconds_after_stop():
     waited = []
     task = SimpleNamespace(result=lambda: signal.raise_signal(signal.SIGINT), cancel=lambda: None, wait=waited.append)
     with pytest.raises(KeyboardInterrupt):
-        RunHandle("R", task, None).result()
+        RunHandle("R", task, None, lambda on_event: None).result()
     assert waited == [3]
 
 

@@ -85,7 +85,7 @@ def test_run_without_a_terminal_waits_and_prints_what_answers_it(write, parked, 
     assert (answered.returncode, answered.stdout) == (0, f"answered {question}: Oslo\n")
     printed, _ = process.communicate(timeout=60)
     assert process.returncode == 0
-    assert f"answer it up to 5m with `stepsnb answer {question} TEXT`" in printed
+    assert f"answer it with `stepsnb answer {question} TEXT`, the run waits 5m" in printed
     (row,) = json.loads(shell("questions", "--store", str(store), "--json").stdout)
     assert (row["answer"], row["source"]) == ("Oslo", "mailbox")
 

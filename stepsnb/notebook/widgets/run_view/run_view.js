@@ -554,6 +554,7 @@ class View {
     };
     window.addEventListener("keydown", this.beforeKey, true);
     setText(this.status, "connecting…");
+    el.classList.add("stepsnb-place");
     el.append(this.root);
   }
 
