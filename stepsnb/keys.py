@@ -4,12 +4,16 @@ A key is only ever looked up here, so that it enters no child's environment. Who
 recorded.
 """
 
+import io
 import os
+import stat
 from functools import lru_cache
 from pathlib import Path
 
 ENV_FILE = ".env"
 """Looked for in the current folder, which is a notebook's own."""
+
+_FILE_BYTES = 1_000_000
 
 _typed: dict[str, str] = {}
 
@@ -35,6 +39,8 @@ def _from_file() -> dict[str, str]:
     try:
         path = Path.cwd() / ENV_FILE
         status = path.stat()
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _FILE_BYTES:
+            return {}
         return _parse(path, status.st_mtime_ns, status.st_size)
     except OSError:
         return {}
@@ -45,5 +51,6 @@ def _parse(path: Path, changed_ns: int, size: int) -> dict[str, str]:
     """Read one state of a file, told by when it changed and its size."""
     from dotenv import dotenv_values
 
-    values = dotenv_values(path, interpolate=False, encoding="utf-8")
+    text = path.read_text(encoding="utf-8", errors="replace")
+    values = dotenv_values(stream=io.StringIO(text), interpolate=False)
     return {name: value for name, value in values.items() if value is not None}

@@ -1,5 +1,6 @@
 """Where keys are looked for."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,19 @@ def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
     assert find_key("PORT_KEY") == "another"
 
 
-def test_a_file_that_cannot_be_read_holds_nothing(tmp_path: Path) -> None:
+def test_a_folder_of_that_name_holds_nothing(tmp_path: Path) -> None:
     (tmp_path / ".env").mkdir()
 
     assert find_key("PORT_KEY") == ""
+
+
+def test_a_pipe_of_that_name_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / ".env")
+
+    assert find_key("PORT_KEY") == ""
+
+
+def test_a_line_that_is_no_utf_8_leaves_the_others_alone(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes(b"NAME=J\xf8rgen\nPORT_KEY=k1\n")
+
+    assert find_key("PORT_KEY") == "k1"

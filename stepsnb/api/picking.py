@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 
 from ..errors import InputError
@@ -13,6 +14,7 @@ from .pipeline import LoadedPipeline, load
 _SUFFIXES = (".yml", ".yaml")
 _DEPTH = 3
 _MAX_FILES = 200
+_MAX_LOOKED_AT = 2_000
 _HEAD_BYTES = 100_000
 _PASSED_OVER = frozenset({"node_modules", "__pycache__", "site-packages"})
 _HAS_JOBS = re.compile(rb"^jobs:", re.M)
@@ -32,9 +34,12 @@ class PipelinePicker:
 
     @property
     def files(self) -> list[str]:
-        """Paths of the YAML files with `jobs:`, from the current folder on, three folders deep; at most 200."""
+        """Paths of the YAML files with `jobs:`, from the current folder on, three folders deep.
+
+        At most 200, and among the first 2,000 YAML files only: a home folder is not searched to its end.
+        """
         found: list[str] = []
-        for path in _yaml_files(self._folder, _DEPTH):
+        for path in islice(_yaml_files(self._folder, _DEPTH), _MAX_LOOKED_AT):
             if _is_pipeline(path):
                 found.append(str(path.relative_to(self._folder)))
             if len(found) == _MAX_FILES:

@@ -130,7 +130,8 @@ class CellRun:
                 self._show_end(handle)
             except StepsError as exc:  # what the handle raises as well, for whoever keeps it
                 self._place.show({"text/plain": f"the run broke off: {one_line(str(exc), _ERROR_CHARACTERS)}"})
-            then()
+            finally:
+                then()
 
         threading.Thread(target=follow, name=f"stepsnb-{handle.run_id}", daemon=True).start()
         return handle

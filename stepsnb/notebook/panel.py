@@ -43,10 +43,11 @@ class PanelHost:
         engine().start(self._offer(panel, proved))
 
     def show(self, state: Mapping[str, Any]) -> None:
-        """Show another state, from any thread."""
+        """Show another state, from any thread; nothing is sent where it is the one that is shown."""
         with self._sending:
-            self._state = dict(state)
-            self._send()
+            if state != self._state:
+                self._state = dict(state)
+                self._send()
 
     def say(self, message: str, *, is_error: bool = False) -> None:
         """Say something below the controls, from any thread, until the next is said; an empty text is nothing."""
