@@ -22,7 +22,7 @@ keys = st.from_regex(r"[A-Z_]{1,6}", fullmatch=True)
 def leaves(draw):
     step = {"task": draw(st.sampled_from(["a", "b", "c"])), "run": f"echo {draw(words)}"}
     if draw(st.booleans()):
-        step["env"] = draw(st.dictionaries(keys, words, max_size=3))
+        step["env"] = draw(st.dictionaries(keys, words, min_size=1, max_size=3))  # an empty one is as good as none
     if draw(st.booleans()):
         step["when"] = draw(words)
     if draw(st.integers(0, 3)) == 0:
