@@ -125,7 +125,7 @@ PIPELINE_HEAD = """# Pipelines
 
 A pipeline is one YAML file or one `%%steps` cell. This one uses most of what there is:
 
-```yaml noexec
+```yaml noexec: reads files that are not here
 defaults: { model: scripted/tides.yml }
 resources:
 - { name: tables, type: path, source: { path: data } }

@@ -139,7 +139,7 @@ class CellRun:
     @property
     def statuses(self) -> dict[str, str]:
         """How each step stands by its name, as the view shows it; of several with one name the last."""
-        return {step["name"]: step["status"] for step in self._fold.state["steps"]}
+        return self._fold.statuses
 
     def _begin(self, prompts: Prompts | None) -> "RunHandle":
         self._handle = self._start(asker=CellAsker(self._live, prompts), on_event=self._fold.apply)

@@ -107,6 +107,12 @@ class Fold:
         with self._lock:
             return copy.deepcopy(self._document.value)
 
+    @property
+    def statuses(self) -> dict[str, str]:
+        """How each step stands, by its name; of several with one name the last."""
+        with self._lock:
+            return {step["name"]: step["status"] for step in self._document.value["steps"]}
+
     def take_patches(self) -> list[Patch]:
         """Return what changed since the last take, for `apply_patches` and its twin in the front end."""
         with self._lock:

@@ -12,7 +12,7 @@ from stepsnb.templates import check_template
 from stepsnb.templates.functions import FUNCTIONS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "custom-tools.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(yaml noexec|yml)\n(.*?)^```$", PAGE, re.M | re.S)
+BLOCKS = re.findall(r"^```(yaml noexec[^\n]*|yml)\n(.*?)^```$", PAGE, re.M | re.S)
 PIPELINES = [text for kind, text in BLOCKS if kind != "yml"]
 SCRIPTS = [text for kind, text in BLOCKS if kind == "yml"]
 

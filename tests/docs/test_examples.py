@@ -1,4 +1,4 @@
-"""Every pipeline printed in the pages loads, and runs unless it is marked `noexec`.
+"""Every pipeline printed in the pages loads, and runs unless it is marked `noexec: WHY`.
 
 It runs in a folder with the scripts that its page prints, each after a line that names its file, and with what the
 page's Python above it defines.
@@ -16,7 +16,7 @@ from stepsnb.outcome import Outcome
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-FENCE = re.compile(r"^```yaml( noexec)?\n(?:%%steps[^\n]*\n)?(.*?)^```$", re.M | re.S)
+FENCE = re.compile(r"^```yaml( noexec: [^\n]+)?\n(?:%%steps[^\n]*\n)?(.*?)^```$", re.M | re.S)
 SCRIPT = re.compile(r"`([\w]+\.yml)`[^`]*\n+```yml\n(.*?)^```$", re.M | re.S)
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
 
@@ -42,6 +42,15 @@ def examples() -> list[tuple[str, str, bool]]:
             line = text.count("\n", 0, fence.start()) + 1
             found.append((f"{page.relative_to(ROOT)}:{line}", fence[2], not fence[1]))
     return found
+
+
+def test_every_block_runs_or_says_why_not() -> None:
+    blocks = [
+        line for page in PAGES for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("```yaml")
+    ]
+
+    assert [line for line in blocks if line != "```yaml" and not re.fullmatch(r"```yaml noexec: .+", line)] == []
+    assert len(examples()) == len(blocks)
 
 
 @pytest.mark.parametrize(("place", "text"), [example[:2] for example in examples()])

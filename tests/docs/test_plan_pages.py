@@ -18,7 +18,7 @@ HOW_TO = Path(__file__).parents[2] / "docs" / "how-to"
 def pipeline(page: str) -> stepsnb.LoadedPipeline:
     """The first pipeline of a page."""
     text = (HOW_TO / f"{page}.md").read_text(encoding="utf-8")
-    found = re.search(r"^```yaml(?: noexec)?\n(.*?)^```$", text, re.M | re.S)
+    found = re.search(r"^```yaml(?: noexec[^\n]*)?\n(.*?)^```$", text, re.M | re.S)
     assert found is not None
     return stepsnb.load(found[1], name=f"{page}.md")
 
