@@ -59,6 +59,9 @@ class PipelinePanel:
         if self._is_busy:
             raise InputError("a run is under way; wait for its end, or stop it")
         options = replace(self._options, vars={**self._options.vars, **values})
+        missing = [f"`(({name}))`" for name in self._pipeline.open_variables if name not in options.vars]
+        if missing:
+            raise InputError(f"no value yet for {', '.join(missing)}; fill it in above")
         self._loaded.adopt(self._pipeline, options)
         if what == "run":
             cell = self._loaded.run_job(job, options, place=self._place)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Locator, Page, sync_playwright
+from playwright.sync_api import Locator, Page, expect, sync_playwright
 
 _CHROMIUM_FLAGS = [
     "--no-sandbox",
@@ -225,6 +225,12 @@ class NotebookPage:
     def interrupt(self) -> None:
         """Press the toolbar's interrupt button."""
         self.page.click("[data-command='notebook:interrupt-kernel']")
+
+    def change_theme(self, theme: str) -> None:
+        """Have JupyterLab in another theme, and wait until the picture that it shows meanwhile has gone."""
+        self.page.evaluate("(theme) => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)
+        expect(self.page.locator("body")).to_have_attribute("data-jp-theme-name", theme)
+        expect(self.page.locator("#jupyterlab-splash")).to_have_count(0)
 
     def save(self) -> list[dict]:
         """Save the notebook and return its cells as the file holds them."""

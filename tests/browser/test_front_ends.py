@@ -105,8 +105,7 @@ def test_two_views_of_one_run_show_the_same_and_either_answers(open_notebook: Op
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
 def test_axe_finds_nothing_in_the_view_in_jupyterlab(open_notebook: OpenNotebook, theme: str) -> None:
     page, _ = asking(open_notebook, "axe-" + theme.split()[1].lower())
-    page.page.evaluate("(theme) => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)
-    expect(page.page.locator("body")).to_have_attribute("data-jp-theme-name", theme)
+    page.change_theme(theme)
     view_of(page).locator(".pane").focus()
     page.page.keyboard.press("e")
     page.shot(f"live-axe-{theme.split()[1].lower()}")

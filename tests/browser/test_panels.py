@@ -81,7 +81,7 @@ def test_a_loaded_pipeline_runs_by_its_button_with_the_values_typed_in(
     expect(panel.get_by_label("((ship))")).to_have_value("Vega")
 
     press(panel, "Run")
-    expect(panel.get_by_role("status")).to_contain_text("`((greeting))` has no value")
+    expect(panel.get_by_role("status")).to_have_text("no value yet for `((greeting))`, `((seconds))`; fill it in above")
     panel.get_by_label("((greeting))").fill("Hello")
     panel.get_by_label("((seconds))").fill("0")
     page.shot(f"{name}-ready")
@@ -91,6 +91,23 @@ def test_a_loaded_pipeline_runs_by_its_button_with_the_values_typed_in(
     wait_for("the result", lambda: "Hello from <b>Vega</b>" in page.text(1))
     assert page.cell(1).locator("b", has_text="Vega").count() == 0
     page.shot(f"{name}-done")
+    assert violations(page.page, ".stepsnb-panel") == []
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
+def test_axe_finds_nothing_in_a_panel_in_either_theme(open_notebook: OpenNotebook, theme: str) -> None:
+    shade = theme.split()[1].lower()
+    page = open_notebook(
+        f"panel-axe-{shade}.ipynb", "%load_ext stepsnb\nship = 'Vega'", "%steps load greet.yml --use ship"
+    )
+    page.run(0)
+    page.run(1)
+    panel = panel_of(page)
+    page.change_theme(theme)
+    press(panel, "Run")
+    expect(panel.get_by_role("status")).to_contain_text("no value yet")
+    page.shot(f"panel-{shade}")
+
     assert violations(page.page, ".stepsnb-panel") == []
 
 

@@ -36,6 +36,7 @@ from stepsnb.events import (
     TurnFinished,
 )
 from stepsnb.notebook.widgets import RunView
+from stepsnb.notebook.widgets.assets import style_of
 from stepsnb.notebook.widgets.run_view import run_view
 from stepsnb.view import Fold
 from tests.support.axe import violations
@@ -72,8 +73,8 @@ window.isReady = true;
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("site")
-    for name in ("run_view.js", "run_view.css"):
-        (folder / name).write_bytes(Path(run_view.__file__).with_name(name).read_bytes())
+    (folder / "run_view.js").write_bytes(Path(run_view.__file__).with_name("run_view.js").read_bytes())
+    (folder / "run_view.css").write_text(style_of(run_view.__file__, "run_view.css"), encoding="utf-8")
     (folder / "index.html").write_text(_PAGE, encoding="utf-8")
     serve = functools.partial(_Quiet, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), serve) as server:

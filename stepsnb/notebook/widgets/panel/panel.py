@@ -6,6 +6,7 @@ from typing import Any
 
 import anywidget
 
+from ..assets import style_of
 from ..routing import let_front_end_route
 
 State = Mapping[str, Any]
@@ -21,7 +22,7 @@ class Panel(anywidget.AnyWidget):
     """
 
     _esm = Path(__file__).with_name("panel.js")
-    _css = Path(__file__).with_name("panel.css")
+    _css = style_of(__file__, "panel.css")
 
     def __init__(
         self, state: State, *, on_ready: Callable[[], None], on_action: Callable[[dict[str, Any]], None]

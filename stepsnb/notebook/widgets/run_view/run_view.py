@@ -9,6 +9,7 @@ from typing import Any
 import anywidget
 
 from ....view import Fold
+from ..assets import style_of
 from ..routing import let_front_end_route
 
 
@@ -25,7 +26,7 @@ class RunView(anywidget.AnyWidget):
     """
 
     _esm = Path(__file__).with_name("run_view.js")
-    _css = Path(__file__).with_name("run_view.css")
+    _css = style_of(__file__, "run_view.css")
 
     def __init__(
         self,
